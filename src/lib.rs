@@ -1,0 +1,10 @@
+//! Reweight Lab: priority inheritance among fair tasks on Linux, simulated to the integer.
+//!
+//! * [`model`]: the kernel's scheduler and rt_mutex as a deterministic event machine. Pure.
+//! * [`workload`]: rt-app JSON with the `lab` object, read into programs of the model; presets.
+//! * [`trace`]: what a run did: recording, shares, latencies, formats in and out.
+//!
+//! Arrows run one way: `model` <- `workload`, `trace` <- `web`, the command line.
+pub mod model;
+pub mod trace;
+pub mod workload;

@@ -1,0 +1,2 @@
+//! The command line of Reweight Lab.
+fn main() {}

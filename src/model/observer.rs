@@ -1,0 +1,288 @@
+//! What the model tells: every change of state, and every decision with its reason.
+//!
+//! An observer sees; it never touches. It gets the machine by shared reference, so reading it
+//! (shares, queue views) cannot change a run (specification A.5, vector 73).
+
+use super::machine::Machine;
+use super::pi::{Steps, Variant};
+use super::task::{Scheduling, State};
+use super::units::{CpuId, LockId, Ns, TaskId, TemplateId};
+
+/// Receives the events of a run, in order; the machine's clock says when.
+pub trait Observer {
+    /// Something happened at `machine.now()`.
+    fn event(&mut self, machine: &Machine, event: &Event);
+
+    /// Whether picks, ticks and resched causes are wanted. Saying no makes a run faster.
+    fn wants_decisions(&self) -> bool {
+        true
+    }
+}
+
+/// Nobody watches.
+impl Observer for () {
+    fn event(&mut self, _: &Machine, _: &Event) {}
+    fn wants_decisions(&self) -> bool {
+        false
+    }
+}
+
+/// Why a decision was called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The machine starts.
+    Start,
+    /// The current task sleeps or blocks.
+    Sleep,
+    /// The current task ended.
+    Exit,
+    /// A tick found the slice used up (CFS: more than `ideal`; EEVDF: the deadline moved).
+    SliceEnd,
+    /// A tick found the leftmost task too far behind (CFS).
+    LeftmostBehind,
+    /// A tick found the current task no longer eligible and unprotected (EEVDF).
+    NotEligible,
+    /// A task that woke (or was forked) preempts.
+    Wakeup,
+    /// The CPU was idle and something came.
+    IdleWakeup,
+    /// A priority changed.
+    PrioChanged,
+    /// `sched_yield()`.
+    Yield,
+    /// RT: the round-robin quantum ended.
+    Quantum,
+    /// RT throttling began or ended.
+    Throttle,
+    /// The fair server's turn began or ended.
+    FairServer,
+    /// Proxy execution: the chain of blocked tasks changed.
+    Proxy,
+}
+
+/// The rule that made a pick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Nothing is runnable.
+    Idle,
+    /// A better class has a task.
+    Class,
+    /// The fair server's turn.
+    FairServer,
+    /// It is the only one.
+    Only,
+    /// CFS: the least vruntime.
+    Leftmost,
+    /// CFS: the task that preempted on wakeup goes first if not too far ahead.
+    NextBuddy,
+    /// CFS: the task that was preempted comes back first.
+    LastBuddy,
+    /// CFS: the one that yielded is passed over.
+    SkipBuddy,
+    /// EEVDF: the current task is eligible and its slice is protected.
+    Protected,
+    /// EEVDF: the earliest deadline among the eligible.
+    EarliestDeadline,
+    /// EEVDF: the current task's deadline is the earliest.
+    CurrentDeadline,
+}
+
+/// A pick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pick {
+    /// The CPU.
+    pub cpu: CpuId,
+    /// Who was current.
+    pub prev: Option<TaskId>,
+    /// Who was chosen; `None` is idle.
+    pub next: Option<TaskId>,
+    /// Who runs for it: differs from `next` only under proxy execution.
+    pub runs: Option<TaskId>,
+    /// By which rule.
+    pub rule: Rule,
+    /// Why a decision was due.
+    pub cause: Cause,
+}
+
+/// What happened to a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockEvent {
+    /// The task owns it now.
+    Acquired,
+    /// The task waits for it now; `owner` has it.
+    Blocked {
+        /// Who has it (`None`: handed over, the new owner has not run yet).
+        owner: Option<TaskId>,
+    },
+    /// The task gave it up; `next` was woken to take it.
+    Released {
+        /// The top waiter, if any.
+        next: Option<TaskId>,
+    },
+    /// The task no longer waits: its timeout acted.
+    TimedOut,
+    /// The call was refused: it would have closed a cycle (or the chain is deeper than 1024).
+    Deadlock,
+    /// Unlock by a task that does not own it (EPERM).
+    NotOwner,
+    /// The owner ended without unlocking; `next` gets it as EOWNERDEAD.
+    OwnerDied {
+        /// The top waiter, if any.
+        next: Option<TaskId>,
+    },
+}
+
+/// A request the kernel would have answered with an error. The run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Unlock of a lock one does not own.
+    UnlockNotOwner(LockId),
+    /// Lock of a lock one owns, or a cycle of waiters.
+    Deadlock(LockId),
+    /// A control or a step names a task that has ended.
+    NoSuchTask,
+    /// A fork beyond the machine's limit on tasks.
+    TooManyTasks,
+}
+
+/// One event of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A task came to be.
+    Spawn {
+        /// The new task.
+        task: TaskId,
+        /// Who forked it, if anyone.
+        parent: Option<TaskId>,
+        /// From what, if forked by a program.
+        template: Option<TemplateId>,
+    },
+    /// A task's state changed. Told once for each change, `State::Ended` last.
+    State {
+        /// Whose.
+        task: TaskId,
+        /// To what.
+        state: State,
+    },
+    /// A task woke.
+    Wakeup {
+        /// Who.
+        task: TaskId,
+        /// By whom, if a task did it.
+        waker: Option<TaskId>,
+        /// Whether it is a new task's first.
+        new: bool,
+    },
+    /// A tick was handled.
+    Tick {
+        /// Where.
+        cpu: CpuId,
+    },
+    /// A decision: re-picks of the running task included.
+    Pick(Pick),
+    /// Another task runs now. `prev_state` is what the old one does from here on.
+    Switch {
+        /// Where.
+        cpu: CpuId,
+        /// Who ran.
+        prev: Option<TaskId>,
+        /// Who runs.
+        next: Option<TaskId>,
+    },
+    /// `rt_mutex_setprio` went past its early return.
+    SetPrio {
+        /// The lock holder.
+        task: TaskId,
+        /// Whose priority it gets.
+        donor: Option<TaskId>,
+        /// Effective prio before.
+        old_prio: i32,
+        /// Effective prio after.
+        prio: i32,
+        /// Table weight before.
+        old_weight: u32,
+        /// Table weight after.
+        weight: u32,
+        /// Which steps ran.
+        steps: Steps,
+    },
+    /// `setpriority` acted.
+    Nice {
+        /// On whom.
+        task: TaskId,
+        /// Nice before.
+        old: i32,
+        /// Nice after.
+        nice: i32,
+    },
+    /// `sched_setscheduler` acted.
+    Scheduler {
+        /// On whom.
+        task: TaskId,
+        /// What was asked.
+        scheduling: Scheduling,
+    },
+    /// The variant of priority inheritance was switched.
+    Variant(Variant),
+    /// Something happened to a lock.
+    Lock {
+        /// Which.
+        lock: LockId,
+        /// By whom.
+        task: TaskId,
+        /// What.
+        what: LockEvent,
+    },
+    /// A request was refused, as the kernel would.
+    Refused {
+        /// Whose request.
+        task: TaskId,
+        /// Which.
+        refusal: Refusal,
+    },
+    /// RT throttling (6.1) began (`true`) or ended.
+    Throttled {
+        /// Where.
+        cpu: CpuId,
+        /// Began.
+        on: bool,
+    },
+}
+
+/// A queued entity as an observer sees it, brought up to `now` without accounting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntityView {
+    /// Who.
+    pub task: TaskId,
+    /// Whether it is the current entity of its queue.
+    pub current: bool,
+    /// Virtual runtime, ns.
+    pub vruntime: i64,
+    /// Virtual deadline, ns (EEVDF; else equal to `vruntime`).
+    pub deadline: i64,
+    /// V - vruntime, ns: what it is owed (CFS: min_vruntime - vruntime).
+    pub lag: i64,
+    /// EEVDF: not had more than its due. CFS: whether it is the leftmost.
+    pub eligible: bool,
+    /// EEVDF: its slice is protected.
+    pub protected: bool,
+    /// Asleep but still queued.
+    pub delayed: bool,
+    /// Table weight.
+    pub weight: u32,
+    /// The slice, real ns.
+    pub slice: u64,
+}
+
+/// A fair queue as an observer sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueView {
+    /// When.
+    pub at: Ns,
+    /// EEVDF: V, the weighted mean of the vruntimes. CFS: min_vruntime.
+    pub v: i64,
+    /// Sum of the table weights of the queued entities.
+    pub weight: u64,
+    /// The entities, by vruntime then task.
+    pub entities: Vec<EntityView>,
+}

@@ -1,0 +1,307 @@
+//! A task: policy, the three priorities, and what the fair class knows of it.
+//!
+//! `static_prio` is the nice level, `normal_prio` what the own policy gives, `prio` the effective
+//! one: the best of `normal_prio` and the donor's. The class follows from `prio`, not from the
+//! policy. Specification: A.2, A.7, C.3.
+
+use super::program::{Cursor, Program};
+use super::rt_mutex::WaiterKey;
+use super::units::{CondId, CpuId, LockId, Ns, TaskId, TemplateId, Vtime};
+use super::weight::LoadWeight;
+
+/// The lowest number that is not real-time.
+pub const MAX_RT_PRIO: i32 = 100;
+/// The prio of nice 0.
+pub const DEFAULT_PRIO: i32 = 120;
+
+/// A scheduling policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// SCHED_OTHER.
+    Normal,
+    /// SCHED_BATCH: fair, but does not preempt on wakeup.
+    Batch,
+    /// SCHED_IDLE: fair with weight 3.
+    Idle,
+    /// SCHED_FIFO.
+    Fifo,
+    /// SCHED_RR, quantum 100 ms.
+    Rr,
+    /// SCHED_DEADLINE, here only an abstract class above real time.
+    Deadline,
+}
+
+impl Policy {
+    /// NORMAL or BATCH: shares the CPU by nice.
+    pub const fn is_fair(self) -> bool {
+        matches!(self, Policy::Normal | Policy::Batch)
+    }
+
+    /// FIFO or RR.
+    pub const fn is_rt(self) -> bool {
+        matches!(self, Policy::Fifo | Policy::Rr)
+    }
+
+    /// As `sched(7)` writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Policy::Normal => "SCHED_OTHER",
+            Policy::Batch => "SCHED_BATCH",
+            Policy::Idle => "SCHED_IDLE",
+            Policy::Fifo => "SCHED_FIFO",
+            Policy::Rr => "SCHED_RR",
+            Policy::Deadline => "SCHED_DEADLINE",
+        }
+    }
+}
+
+/// The class a prio belongs to, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// prio below 0.
+    Deadline,
+    /// prio 0..=99.
+    Rt,
+    /// prio 100..=139.
+    Fair,
+}
+
+/// The class of an effective prio.
+pub const fn class_of(prio: i32) -> Class {
+    if prio < 0 {
+        Class::Deadline
+    } else if prio < MAX_RT_PRIO {
+        Class::Rt
+    } else {
+        Class::Fair
+    }
+}
+
+/// What a program, a control or `sched_setscheduler` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduling {
+    /// The policy.
+    pub policy: Policy,
+    /// -20..=19; kept for real-time tasks too.
+    pub nice: i32,
+    /// 1..=99 for FIFO and RR, else 0.
+    pub rt_priority: u8,
+    /// A custom slice (6.12 and later); `None` is the base slice. Clamped to 0.1..=100 ms.
+    pub slice: Option<Ns>,
+    /// SCHED_DEADLINE only: the relative deadline that orders such tasks among themselves.
+    pub deadline: Ns,
+}
+
+impl Scheduling {
+    /// SCHED_OTHER at a nice level.
+    pub const fn normal(nice: i32) -> Scheduling {
+        Scheduling { policy: Policy::Normal, nice, rt_priority: 0, slice: None, deadline: Ns(0) }
+    }
+
+    /// SCHED_FIFO at a priority 1..=99.
+    pub const fn fifo(rt_priority: u8) -> Scheduling {
+        Scheduling { policy: Policy::Fifo, nice: 0, rt_priority, slice: None, deadline: Ns(0) }
+    }
+
+    /// The prio these parameters give without any donor (A.2).
+    pub const fn normal_prio(&self) -> i32 {
+        match self.policy {
+            Policy::Deadline => -1,
+            Policy::Fifo | Policy::Rr => 99 - self.rt_priority as i32,
+            Policy::Normal | Policy::Batch | Policy::Idle => DEFAULT_PRIO + self.nice,
+        }
+    }
+
+    /// The load these parameters give: 3 for SCHED_IDLE, else by nice.
+    pub const fn load(&self) -> LoadWeight {
+        match self.policy {
+            Policy::Idle => LoadWeight::IDLE,
+            _ => LoadWeight::of_nice(self.nice),
+        }
+    }
+}
+
+/// A task to be: what it is and what it does.
+#[derive(Clone, Debug)]
+pub struct TaskSpec {
+    /// Policy and nice at the start. `None` in a template: the forked task inherits its parent's.
+    pub scheduling: Option<Scheduling>,
+    /// The one CPU it is pinned to. `None` in a template: its parent's; else CPU0.
+    pub cpu: Option<CpuId>,
+    /// What it does.
+    pub program: Program,
+    /// Start in the middle: for replays of a recorded queue state.
+    pub resume_at: Option<EntityState>,
+}
+
+/// The state of a queued fair task as a kernel prints it, to start a replay from.
+#[derive(Clone, Copy, Debug)]
+pub struct EntityState {
+    /// Virtual runtime.
+    pub vruntime: Vtime,
+    /// Virtual deadline (EEVDF only).
+    pub deadline: Vtime,
+    /// Slice (EEVDF only).
+    pub slice: Ns,
+    /// The effective prio.
+    pub prio: i32,
+    /// The load, boosted or not.
+    pub load: LoadWeight,
+}
+
+/// What a task is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// On a CPU.
+    Running,
+    /// Runnable, waiting for its CPU.
+    Runnable,
+    /// Waiting for a lock.
+    Blocked(LockId),
+    /// Waiting for anything else: time, a condition, a barrier, a semaphore.
+    Sleeping,
+    /// Gone.
+    Ended,
+}
+
+/// Where a sleeping task can be found by whoever wakes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Not waiting, or waiting for time only.
+    None,
+    /// On a condition (the mutex to take again afterwards, if any).
+    Cond(CondId),
+    /// At a barrier.
+    Barrier(super::units::BarrierId),
+    /// For a semaphore.
+    Sem(super::units::SemId),
+}
+
+/// The scheduling entity: what the fair queue orders by (C.3).
+#[derive(Clone, Copy, Debug)]
+pub struct Entity {
+    /// Stored weight and inverse.
+    pub load: LoadWeight,
+    /// Virtual runtime. On 6.1 relative to `min_vruntime` while off the queue for a move.
+    pub vruntime: Vtime,
+    /// Virtual deadline; relative to `vruntime` while `rel_deadline`.
+    pub deadline: Vtime,
+    /// Lag kept while off the queue; while running, the deadline that protects the slice (C.8).
+    pub vlag: i64,
+    /// Protection until this vruntime (6.17 and later).
+    pub vprot: Vtime,
+    /// The slice asked for, ns.
+    pub slice: u64,
+    /// Whether the slice was set by hand.
+    pub custom_slice: bool,
+    /// Whether `deadline` is relative.
+    pub rel_deadline: bool,
+    /// Asleep, but still queued until it has no more lag (C.9).
+    pub sched_delayed: bool,
+    /// In the fair queue (the running one counts).
+    pub on_rq: bool,
+    /// Start of the interval not accounted yet.
+    pub exec_start: Ns,
+    /// Real ns charged to this entity.
+    pub charged: u64,
+    /// `charged` when it was last set running.
+    pub prev_charged: u64,
+}
+
+/// A task of the machine.
+#[derive(Clone, Debug)]
+pub struct Task {
+    pub(crate) sched: Scheduling,
+    pub(crate) normal_prio: i32,
+    pub(crate) prio: i32,
+    pub(crate) se: Entity,
+    /// CPU time had, up to the last accounting.
+    pub(crate) sum_exec: u64,
+    pub(crate) cpu: CpuId,
+    pub(crate) state: State,
+    /// Queued in its class (a delayed task counts).
+    pub(crate) on_rq: bool,
+    /// RR: what is left of the quantum; DL: the absolute deadline.
+    pub(crate) time_slice: u64,
+    pub(crate) dl_deadline: Ns,
+    /// Enqueue sequence in the RT list, to tell head from tail.
+    pub(crate) rt_seq: i64,
+    /// The cached donor (D.2).
+    pub(crate) pi_top_task: Option<TaskId>,
+    /// The lock it waits for, with the key under which it is queued there.
+    pub(crate) pi_blocked_on: Option<LockId>,
+    pub(crate) waiter_key: WaiterKey,
+    /// The top waiter of each lock it owns (D.2): key and order, lock, waiter.
+    pub(crate) pi_waiters: super::rt_mutex::PiWaiters,
+    pub(crate) held: Vec<LockId>,
+    /// Proxy execution: the kernel mutex it waits for while it stays queued.
+    pub(crate) blocked_donor: Option<LockId>,
+    pub(crate) wait: Wait,
+    pub(crate) parent: Option<TaskId>,
+    pub(crate) template: Option<TemplateId>,
+    pub(crate) cursor: Cursor,
+    pub(crate) created: Ns,
+    pub(crate) ended: Ns,
+}
+
+impl Task {
+    /// The effective prio, 100..=139 for fair tasks (what `top` shows as PR is this minus 100).
+    pub fn prio(&self) -> i32 {
+        self.prio
+    }
+
+    /// The prio of the own policy, without any donor.
+    pub fn normal_prio(&self) -> i32 {
+        self.normal_prio
+    }
+
+    /// The nice level, never the lent one (`top`'s NI).
+    pub fn nice(&self) -> i32 {
+        self.sched.nice
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> Policy {
+        self.sched.policy
+    }
+
+    /// The weight as in the kernel's table: 1024 is nice 0.
+    pub fn weight(&self) -> u32 {
+        self.se.load.table_weight()
+    }
+
+    /// What the fair class knows of the task.
+    pub fn entity(&self) -> &Entity {
+        &self.se
+    }
+
+    /// What the task is doing.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The CPU it is pinned to.
+    pub fn cpu(&self) -> CpuId {
+        self.cpu
+    }
+
+    /// The task whose priority it has, if any.
+    pub fn donor(&self) -> Option<TaskId> {
+        self.pi_top_task
+    }
+
+    /// The lock it waits for, if any (under every protocol).
+    pub fn blocked_on(&self) -> Option<LockId> {
+        self.pi_blocked_on
+    }
+
+    /// The locks it owns, in the order taken.
+    pub fn held(&self) -> &[LockId] {
+        &self.held
+    }
+
+    /// Who forked it, if anyone.
+    pub fn parent(&self) -> Option<TaskId> {
+        self.parent
+    }
+}
