@@ -47,7 +47,9 @@ pub struct Kernel {
     pub vprot: bool,
     /// EEVDF: `yield` gives up the whole rest of the slice (6.12.y: vruntime := deadline).
     pub yield_to_deadline: bool,
-    /// RT is throttled to 950 ms a second (6.1); else a fair server serves starved fair tasks.
+    /// The fair class picks before the previous task is put back (6.12); earlier only with groups.
+    pub pick_before_put: bool,
+    /// RT is throttled to 950 ms a second (6.1).
     pub rt_throttling: bool,
     /// A fair server gives starved fair tasks 50 ms a second (6.12).
     pub fair_server: bool,
@@ -77,6 +79,7 @@ impl Kernel {
         zero_vruntime: false,
         vprot: false,
         yield_to_deadline: false,
+        pick_before_put: false,
         rt_throttling: true,
         fair_server: false,
         setattr_early_return: true,
@@ -103,6 +106,7 @@ impl Kernel {
         place_rel_deadline: true,
         zero_vruntime: true,
         yield_to_deadline: true,
+        pick_before_put: true,
         rt_throttling: false,
         fair_server: true,
         setattr_early_return: false,
@@ -112,7 +116,11 @@ impl Kernel {
     };
 
     /// 6.12 with the one rule of 6.13: a reweight scales the relative deadline too.
-    pub const V6_13: Kernel = Kernel { name: "6.13", scales_rel_deadline: true, ..Kernel::V6_12 };
+    pub const V6_13: Kernel = Kernel {
+        name: "6.13",
+        scales_rel_deadline: true,
+        ..Kernel::V6_12
+    };
 
     /// 6.18: slice protection by a vruntime of its own.
     pub const V6_18: Kernel = Kernel {
@@ -124,8 +132,13 @@ impl Kernel {
     };
 
     /// Every kernel that can be chosen, oldest first.
-    pub const ALL: [Kernel; 5] =
-        [Kernel::V6_1, Kernel::V6_6, Kernel::V6_12, Kernel::V6_13, Kernel::V6_18];
+    pub const ALL: [Kernel; 5] = [
+        Kernel::V6_1,
+        Kernel::V6_6,
+        Kernel::V6_12,
+        Kernel::V6_13,
+        Kernel::V6_18,
+    ];
 
     /// The kernel of that name (`6.12`).
     pub fn named(name: &str) -> Option<Kernel> {
@@ -182,7 +195,11 @@ impl Settings {
 
     /// By how much the tunables grow with the online CPUs: 1 + log2, 8 CPUs at most (B.1).
     pub const fn factor(&self) -> u64 {
-        let cpus = if self.cpus_online > 8 { 8 } else { self.cpus_online };
+        let cpus = if self.cpus_online > 8 {
+            8
+        } else {
+            self.cpus_online
+        };
         let cpus = if cpus == 0 { 1 } else { cpus };
         1 + cpus.ilog2() as u64
     }

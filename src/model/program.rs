@@ -99,6 +99,21 @@ pub enum Step {
     Exit,
 }
 
+impl Step {
+    /// The step in a program that got `by` steps put before it.
+    pub(crate) fn shifted(self, by: u32) -> Step {
+        match self {
+            Step::Loop { times, until, end } => Step::Loop {
+                times,
+                until,
+                end: end + by,
+            },
+            Step::Next { head } => Step::Next { head: head + by },
+            other => other,
+        }
+    }
+}
+
 /// A program: steps shared by all tasks that follow it.
 pub type Program = std::sync::Arc<[Step]>;
 
@@ -125,7 +140,11 @@ pub(crate) enum Doing {
     /// Computing until an instant.
     Runtime { until: Ns },
     /// Waiting for a lock; on a timed lock the expiry, and whether it has come.
-    Locking { lock: LockId, expires: Option<Ns>, expired: bool },
+    Locking {
+        lock: LockId,
+        expires: Option<Ns>,
+        expired: bool,
+    },
     /// Spinning on a lock whose owner runs on another CPU.
     Spinning { lock: LockId, expires: Option<Ns> },
     /// Asleep, nothing left to do but to be woken; a mutex to take first.
@@ -134,6 +153,12 @@ pub(crate) enum Doing {
 
 impl Cursor {
     pub fn new(program: Program) -> Cursor {
-        Cursor { program, pc: 0, loops: Vec::new(), doing: Doing::Nothing, skip_unlock: Vec::new() }
+        Cursor {
+            program,
+            pc: 0,
+            loops: Vec::new(),
+            doing: Doing::Nothing,
+            skip_unlock: Vec::new(),
+        }
     }
 }

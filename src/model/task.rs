@@ -95,12 +95,24 @@ pub struct Scheduling {
 impl Scheduling {
     /// SCHED_OTHER at a nice level.
     pub const fn normal(nice: i32) -> Scheduling {
-        Scheduling { policy: Policy::Normal, nice, rt_priority: 0, slice: None, deadline: Ns(0) }
+        Scheduling {
+            policy: Policy::Normal,
+            nice,
+            rt_priority: 0,
+            slice: None,
+            deadline: Ns(0),
+        }
     }
 
     /// SCHED_FIFO at a priority 1..=99.
     pub const fn fifo(rt_priority: u8) -> Scheduling {
-        Scheduling { policy: Policy::Fifo, nice: 0, rt_priority, slice: None, deadline: Ns(0) }
+        Scheduling {
+            policy: Policy::Fifo,
+            nice: 0,
+            rt_priority,
+            slice: None,
+            deadline: Ns(0),
+        }
     }
 
     /// The prio these parameters give without any donor (A.2).
@@ -221,27 +233,30 @@ pub struct Task {
     pub(crate) state: State,
     /// Queued in its class (a delayed task counts).
     pub(crate) on_rq: bool,
-    /// RR: what is left of the quantum; DL: the absolute deadline.
-    pub(crate) time_slice: u64,
+    /// RR: when the quantum ends, in CPU time.
+    pub(crate) quantum_end: u64,
+    /// DL: the absolute deadline that orders it, its own or lent.
     pub(crate) dl_deadline: Ns,
-    /// Enqueue sequence in the RT list, to tell head from tail.
-    pub(crate) rt_seq: i64,
+    /// DL: its own absolute deadline.
+    pub(crate) dl_own: Ns,
     /// The cached donor (D.2).
     pub(crate) pi_top_task: Option<TaskId>,
     /// The lock it waits for, with the key under which it is queued there.
     pub(crate) pi_blocked_on: Option<LockId>,
     pub(crate) waiter_key: WaiterKey,
-    /// The top waiter of each lock it owns (D.2): key and order, lock, waiter.
+    /// The top waiter of each lock it owns (D.2).
     pub(crate) pi_waiters: super::rt_mutex::PiWaiters,
     pub(crate) held: Vec<LockId>,
     /// Proxy execution: the kernel mutex it waits for while it stays queued.
     pub(crate) blocked_donor: Option<LockId>,
     pub(crate) wait: Wait,
+    /// Started from a recorded state: its load and prio are as found.
+    pub(crate) resumed: bool,
+    /// Which armed timer may still wake it.
+    pub(crate) timer_token: u64,
     pub(crate) parent: Option<TaskId>,
     pub(crate) template: Option<TemplateId>,
     pub(crate) cursor: Cursor,
-    pub(crate) created: Ns,
-    pub(crate) ended: Ns,
 }
 
 impl Task {
@@ -303,5 +318,19 @@ impl Task {
     /// Who forked it, if anyone.
     pub fn parent(&self) -> Option<TaskId> {
         self.parent
+    }
+
+    /// From which template it was forked, if by a program.
+    pub fn template(&self) -> Option<TemplateId> {
+        self.template
+    }
+
+    /// Whether it runs or could: not asleep, blocked or ended.
+    pub fn is_runnable(&self) -> bool {
+        matches!(self.state, State::Running | State::Runnable)
+    }
+
+    pub(crate) fn class(&self) -> Class {
+        class_of(self.prio)
     }
 }

@@ -42,16 +42,24 @@ pub struct LoadWeight {
 
 impl LoadWeight {
     /// An empty queue's load.
-    pub const ZERO: LoadWeight = LoadWeight { weight: 0, inverse: 0 };
+    pub const ZERO: LoadWeight = LoadWeight {
+        weight: 0,
+        inverse: 0,
+    };
 
     /// The load of SCHED_IDLE.
-    pub const IDLE: LoadWeight =
-        LoadWeight { weight: (WEIGHT_IDLEPRIO as u64) << FIXEDPOINT_SHIFT, inverse: WMULT_IDLEPRIO };
+    pub const IDLE: LoadWeight = LoadWeight {
+        weight: (WEIGHT_IDLEPRIO as u64) << FIXEDPOINT_SHIFT,
+        inverse: WMULT_IDLEPRIO,
+    };
 
     /// The load of a nice level, -20..=19.
     pub const fn of_nice(nice: i32) -> LoadWeight {
         let i = (nice + 20) as usize;
-        LoadWeight { weight: (PRIO_TO_WEIGHT[i] as u64) << FIXEDPOINT_SHIFT, inverse: PRIO_TO_WMULT[i] }
+        LoadWeight {
+            weight: (PRIO_TO_WEIGHT[i] as u64) << FIXEDPOINT_SHIFT,
+            inverse: PRIO_TO_WMULT[i],
+        }
     }
 
     /// The weight as in the table.
@@ -75,12 +83,9 @@ impl LoadWeight {
     fn known_inverse(&mut self) -> u32 {
         if self.inverse == 0 {
             let w = scale_load_down(self.weight);
-            self.inverse = if w >= 0xFFFF_FFFF {
-                1
-            } else if w == 0 {
-                0xFFFF_FFFF
-            } else {
-                (0xFFFF_FFFF / w) as u32
+            self.inverse = match 0xFFFF_FFFFu64.checked_div(w) {
+                None => 0xFFFF_FFFF,
+                Some(inverse) => inverse.max(1) as u32,
             };
         }
         self.inverse

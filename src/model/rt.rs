@@ -1,0 +1,142 @@
+//! FIFO and RR, and above them an abstract deadline class: who runs before every fair task.
+//!
+//! RT: a list per prio, the lowest number first. DL: the earliest absolute deadline, no
+//! admission, no bandwidth. Here too: RT throttling (6.1) and the fair server (6.12), which keep
+//! fair tasks from starving. Specification: A.12, I.6.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::units::{Ns, TaskId};
+
+/// The period of RT throttling and of the fair server.
+pub(crate) const RT_PERIOD: Ns = Ns::from_secs(1);
+/// What RT may use of it.
+pub(crate) const RT_RUNTIME: Ns = Ns::from_ms(950);
+/// What the fair server gives to starved fair tasks in a period.
+pub(crate) const SERVER_RUNTIME: i64 = 50_000_000;
+/// The round-robin quantum.
+pub(crate) const RR_TIMESLICE: Ns = Ns::from_ms(100);
+
+/// One CPU's real-time and deadline tasks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RtQueue {
+    lists: BTreeMap<i32, VecDeque<TaskId>>,
+    deadline: Vec<TaskId>,
+    nr_rt: u32,
+    /// RT throttling: time used in this period, ns.
+    pub rt_time: u64,
+    pub throttled: bool,
+    /// Whether the period timer runs.
+    pub period_active: bool,
+}
+
+impl RtQueue {
+    pub fn nr_rt(&self) -> u32 {
+        self.nr_rt
+    }
+
+    pub fn enqueue_rt(&mut self, t: TaskId, prio: i32, head: bool) {
+        let list = self.lists.entry(prio).or_default();
+        if head {
+            list.push_front(t)
+        } else {
+            list.push_back(t)
+        }
+        self.nr_rt += 1;
+    }
+
+    pub fn dequeue_rt(&mut self, t: TaskId, prio: i32) {
+        if let Some(list) = self.lists.get_mut(&prio) {
+            list.retain(|&other| other != t);
+            if list.is_empty() {
+                self.lists.remove(&prio);
+            }
+            self.nr_rt -= 1;
+        }
+    }
+
+    pub fn enqueue_dl(&mut self, t: TaskId) {
+        self.deadline.push(t);
+    }
+
+    pub fn dequeue_dl(&mut self, t: TaskId) {
+        self.deadline.retain(|&other| other != t);
+    }
+
+    /// Deadline tasks, in order of arrival.
+    pub fn deadline_tasks(&self) -> &[TaskId] {
+        &self.deadline
+    }
+
+    /// The first of the best list.
+    pub fn first_rt(&self) -> Option<TaskId> {
+        self.lists
+            .values()
+            .next()
+            .and_then(|list| list.front().copied())
+    }
+
+    /// RR: to the tail of its list; true if there is another one on it.
+    pub fn rotate(&mut self, t: TaskId, prio: i32) -> bool {
+        match self.lists.get_mut(&prio) {
+            Some(list) if list.len() > 1 => {
+                list.retain(|&other| other != t);
+                list.push_back(t);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Every queued RT or deadline task.
+    pub fn iter(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.lists.values().flatten().chain(&self.deadline).copied()
+    }
+}
+
+/// What the fair server is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServerState {
+    /// No fair task is queued.
+    Stopped,
+    /// Waiting to see whether fair tasks get their time anyway.
+    Armed,
+    /// Its turn: fair tasks run above RT and deadline tasks.
+    Running,
+    /// Its time is used up; the next turn comes with the next period.
+    Exhausted,
+}
+
+/// The fair server: a deferred deadline reservation of 50 ms a second (6.12).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FairServer {
+    pub state: ServerState,
+    /// What is left of this period's time, ns.
+    pub runtime: i64,
+    /// The end of this period.
+    pub deadline: Ns,
+    /// Tells timers that no longer count from the one that does.
+    pub token: u64,
+}
+
+impl FairServer {
+    pub fn new() -> FairServer {
+        FairServer {
+            state: ServerState::Stopped,
+            runtime: 0,
+            deadline: Ns(0),
+            token: 0,
+        }
+    }
+
+    /// A new period begins now; the turn is due when only just enough of it is left.
+    pub fn new_period(&mut self, now: Ns) {
+        self.deadline = now.saturating_add(RT_PERIOD);
+        self.runtime = SERVER_RUNTIME;
+    }
+
+    /// When the turn is due.
+    pub fn zero_laxity(&self) -> Ns {
+        Ns(self.deadline.0.saturating_sub(self.runtime.max(0) as u64))
+    }
+}
