@@ -18,8 +18,8 @@ pub enum Step {
     Sleep(Ns),
     /// Sleep until an instant of the run.
     SleepUntil(Ns),
-    /// rt-app's `timer`: the next expiry moves on by `period` (the first: from when the step is
-    /// first reached); sleep until then. When already late: go on at once, and a `relative` timer
+    /// rt-app's `timer`: the next expiry moves on by `period` (the first: from the timer's start,
+    /// or from when the step is first reached); sleep until then. When already late: go on at once, and a `relative` timer
     /// counts from now on.
     Timer {
         /// Which timer.

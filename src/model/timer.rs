@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::units::{CpuId, Ns, TaskId};
+use super::machine::Machine;
+use super::units::{CpuId, Ns, TaskId, TimerId};
 
 /// What a timer does when it expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +19,14 @@ pub(crate) enum TimerKind {
     RtPeriod(CpuId),
     /// The fair server's timer, if the token is still its own.
     FairServer(CpuId, u64),
+}
+
+impl Machine {
+    /// A periodic timer of rt-app that counts from `start`, whenever it is first used.
+    pub fn add_timer_from(&mut self, start: Ns) -> TimerId {
+        self.timers.push(Some(start));
+        TimerId(self.timers.len() as u32 - 1)
+    }
 }
 
 /// The armed timers.

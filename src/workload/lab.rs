@@ -1,0 +1,77 @@
+//! What the `lab` object says beyond rt-app's own words: changes from outside, and windows.
+
+use crate::model::pi::Variant;
+use crate::model::task::Policy;
+use crate::model::units::Ns;
+
+/// A change from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When.
+    pub at: Ns,
+    /// What.
+    pub action: Action,
+}
+
+/// What is changed from outside. A task is named as it runs: `name`, or `name-0` of several; the
+/// plain name of several means all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// `setpriority()`.
+    Nice {
+        /// On whom.
+        task: String,
+        /// -20..=19.
+        nice: i32,
+    },
+    /// `sched_setscheduler()`.
+    Policy {
+        /// On whom.
+        task: String,
+        /// The new policy.
+        policy: Policy,
+        /// The nice level or the real-time priority. `None`: the nice level it has, or 10.
+        priority: Option<i32>,
+    },
+    /// The variant of priority inheritance is switched.
+    Pi(Variant),
+    /// The lock the task waits for then is given up after this long.
+    Timeout {
+        /// Whose wait.
+        task: String,
+        /// From the change to giving up.
+        after: Ns,
+    },
+}
+
+impl Action {
+    /// On whom, if on a task.
+    pub fn task(&self) -> Option<&str> {
+        match self {
+            Action::Nice { task, .. }
+            | Action::Policy { task, .. }
+            | Action::Timeout { task, .. } => Some(task),
+            Action::Pi(_) => None,
+        }
+    }
+
+    pub(super) fn task_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Action::Nice { task, .. }
+            | Action::Policy { task, .. }
+            | Action::Timeout { task, .. } => Some(task),
+            Action::Pi(_) => None,
+        }
+    }
+}
+
+/// A span of the run whose shares are told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its name; no two have the same.
+    pub name: String,
+    /// Where it begins.
+    pub from: Ns,
+    /// Where it ends; later than `from`.
+    pub to: Ns,
+}
