@@ -17,6 +17,9 @@ use crate::model::units::Ns;
 /// The name of the one phase of a task that has no `phases`.
 const ONLY_PHASE: &str = "events";
 
+/// What a phase of nothing but keys from before rt-app 1.0 does, so that it has an event.
+const NOTHING: Event = Event::Sleep(Ns(0));
+
 /// A phase while it is read, or that part of a task which is like a phase.
 #[derive(Default)]
 struct Draft {
@@ -107,9 +110,13 @@ impl<'t> Reader<'t> {
 
     fn task(&mut self, key: &Key<'t>) -> Result<Task> {
         let mut items = self.text.object("an object that describes a task")?;
-        let mut names = std::mem::take(&mut self.task_names);
-        let name = self.free_name(&key.name, &mut names);
-        self.task_names = names;
+        let name = free_name(&key.name, &mut self.task_names);
+        if name != key.name {
+            let mut what =
+                String::from("a task of this name was there before; this one is called ");
+            push_plain(&mut what, &name);
+            self.notice(&what);
+        }
         let mut task = Task {
             name,
             instances: 1,
@@ -184,8 +191,11 @@ impl<'t> Reader<'t> {
             if own.events.is_empty() && !own.legacy {
                 return Err(self.no_events(key));
             }
-            // An rt-app of before 1.0 would have run a task of legacy keys; here it ends at once.
-            task.rounds = (own.rounds.is_some() || own.events.is_empty()).then_some(1);
+            task.rounds = own.rounds.map(|_| 1);
+            if own.events.is_empty() {
+                own.events.push(NOTHING);
+                task.rounds = Some(1);
+            }
             task.phases.push(Phase {
                 name: ONLY_PHASE.to_owned(),
                 rounds: phase_rounds(own.rounds),
@@ -197,25 +207,6 @@ impl<'t> Reader<'t> {
         self.raw[own_raw].2 = own.raw;
         self.pin(&mut task, own.cpu);
         Ok(task)
-    }
-
-    /// A name no entry before has: a repeated one gets a number, as workgen gives it.
-    fn free_name(&mut self, name: &str, taken: &mut BTreeSet<String>) -> String {
-        if taken.insert(name.to_owned()) {
-            return name.to_owned();
-        }
-        let mut n = 0u32;
-        loop {
-            n += 1;
-            let free = [name, &n.to_string()].concat();
-            if !taken.contains(&free) {
-                let mut what = String::from("this name was there before; this one is called ");
-                push_plain(&mut what, &free);
-                self.notice(&what);
-                taken.insert(free.clone());
-                return free;
-            }
-        }
     }
 
     /// One CPU for the whole task: its own first, or its first phase's.
@@ -254,14 +245,17 @@ impl<'t> Reader<'t> {
         let mut names = BTreeSet::new();
         while let Some(key) = self.text.key(&mut items)? {
             self.value(&key, "an object that describes a phase")?;
-            let name = self.free_name(&key.name, &mut names);
+            let name = free_name(&key.name, &mut names);
             let mut items = self.text.object("an object that describes a phase")?;
             let mut draft = Draft::default();
             while let Some(inner) = self.text.key(&mut items)? {
                 self.phase_key(&inner, task_name, &mut draft)?;
             }
             if draft.events.is_empty() {
-                return Err(self.no_events(&key));
+                if !draft.legacy {
+                    return Err(self.no_events(&key));
+                }
+                draft.events.push(NOTHING);
             }
             let number = phases.len() as u32;
             if !draft.raw.is_empty() {
@@ -575,6 +569,17 @@ impl<'t> Reader<'t> {
         }
         Ok(details)
     }
+}
+
+/// A name no entry before has: a repeated one gets a number, as workgen gives it.
+fn free_name(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut free = name.to_owned();
+    let mut n = 0u32;
+    while !taken.insert(free.clone()) {
+        n += 1;
+        free = [name, &n.to_string()].concat();
+    }
+    free
 }
 
 fn phase_rounds(rounds: Option<i64>) -> Option<u64> {

@@ -25,8 +25,10 @@ impl Workload {
         out.open('{');
         out.key("global");
         out.open('{');
-        let end = self.run_length().0.div_ceil(1_000_000_000);
-        out.number("duration", end);
+        match self.duration {
+            Some(end) => out.number("duration", end.0.div_ceil(1_000_000_000)),
+            None => out.integer("duration", -1),
+        }
         out.string("calibration", "CPU0");
         out.string("default_policy", self.default_policy.name());
         out.flag("pi_enabled", self.pi_enabled);

@@ -15,7 +15,9 @@ pub fn share(scenario: &Scenario, window: &str, task: &str) -> f64 {
     let mut at = |end: Ns| {
         machine.run_until(end, &mut ()).expect("a run that goes on");
         let id: Option<TaskId> = scenario.names.find_task_in(&machine, task);
-        id.map_or(0, |id| machine.cpu_time(id).0)
+        // Before the first instant there are no tasks yet.
+        id.filter(|id| id.index() < machine.tasks().len())
+            .map_or(0, |id| machine.cpu_time(id).0)
     };
     let had = at(window.from);
     (at(window.to) - had) as f64 / (window.to - window.from).0 as f64
