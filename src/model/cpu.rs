@@ -29,6 +29,8 @@ pub(crate) struct Cpu {
     pub resched: Option<Cause>,
     /// When it may be honoured.
     pub resched_at: Ns,
+    /// Until when an interrupt keeps the CPU.
+    pub interrupted_until: Ns,
     /// Idle time up to `idle_since`.
     pub idle: u64,
     /// Since when nothing runs.
@@ -45,6 +47,7 @@ impl Cpu {
             donor: None,
             resched: None,
             resched_at: Ns(0),
+            interrupted_until: Ns(0),
             idle: 0,
             idle_since: Ns(0),
         }
@@ -89,7 +92,7 @@ impl Machine {
 
     /// need_resched. From an interrupt it is honoured `resched_delay` later (I.1).
     pub(crate) fn resched_cpu(&mut self, cpu: CpuId, cause: Cause) {
-        let at = self.resched_time();
+        let at = self.resched_time(cpu);
         let c = &mut self.cpus[cpu.index()];
         match c.resched {
             Some(_) => c.resched_at = c.resched_at.min(at),
@@ -100,12 +103,13 @@ impl Machine {
         }
     }
 
-    fn resched_time(&self) -> Ns {
-        if self.in_interrupt {
-            self.now + self.settings.resched_delay
+    fn resched_time(&self, cpu: CpuId) -> Ns {
+        let delay = if self.in_interrupt {
+            self.settings.resched_delay
         } else {
-            self.now
-        }
+            Ns(0)
+        };
+        (self.now + delay).max(self.cpus[cpu.index()].interrupted_until)
     }
 
     pub(crate) fn resched_task_cpu(&mut self, t: TaskId, cause: Cause) {
@@ -119,7 +123,7 @@ impl Machine {
         let charged = fair_before.map(|t| self.tasks[t.index()].se.charged);
         let result = f(&mut self.fair(cpu));
         if !before && self.cpus[cpu.index()].resched.is_some() {
-            self.cpus[cpu.index()].resched_at = self.resched_time();
+            self.cpus[cpu.index()].resched_at = self.resched_time(cpu);
         }
         if let (Some(t), Some(charged)) = (fair_before, charged) {
             let ran = self.tasks[t.index()].se.charged - charged;

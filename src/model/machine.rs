@@ -62,6 +62,13 @@ pub enum Control {
         /// When it expires.
         at: Ns,
     },
+    /// An interrupt keeps a CPU busy: the current task is charged, decisions wait (replays).
+    Interrupt {
+        /// Where.
+        cpu: CpuId,
+        /// For how long.
+        lasts: Ns,
+    },
 }
 
 /// A run that makes no progress: too many steps at one instant.
@@ -382,6 +389,13 @@ impl Machine {
                     );
                 }
             }
+            Control::Interrupt { cpu, lasts } => {
+                let until = self.now.saturating_add(lasts);
+                if let Some(cpu) = self.cpus.get_mut(cpu.index()) {
+                    cpu.interrupted_until = until;
+                    cpu.resched_at = cpu.resched_at.max(until);
+                }
+            }
             Control::LockTimeout { task, at } => {
                 if self.exists(task, obs) {
                     self.change_lock_timeout(task, at);
@@ -424,10 +438,11 @@ impl Machine {
             task.se.load = state.load;
             task.se.vruntime = state.vruntime;
             task.se.deadline = state.deadline;
+            task.se.vlag = state.lag;
             if state.slice.0 > 0 {
                 task.se.slice = state.slice.0;
             }
-            self.resume_entity(t, obs);
+            self.resume_entity(t, state.asleep_until, obs);
         } else {
             self.wake_new(t, obs);
         }
@@ -556,7 +571,7 @@ impl Machine {
     }
 
     /// Puts an entity into its queue just as a recording found it.
-    fn resume_entity(&mut self, t: TaskId, obs: &mut dyn Observer) {
+    fn resume_entity(&mut self, t: TaskId, asleep_until: Option<Ns>, obs: &mut dyn Observer) {
         let cpu = self.tasks[t.index()].cpu;
         obs.event(
             self,
@@ -566,12 +581,14 @@ impl Machine {
                 template: None,
             },
         );
+        if let Some(at) = asleep_until {
+            self.tasks[t.index()].cursor.doing = Doing::Asleep { relock: None };
+            self.arm_wake(t, at);
+            return;
+        }
         self.set_state(t, State::Runnable, obs);
         self.tasks[t.index()].on_rq = true;
         self.tasks[t.index()].se.on_rq = true;
-        // Long since run in: a sleeper of this task would be no newcomer.
-        self.tasks[t.index()].se.charged = 1;
-        self.tasks[t.index()].se.prev_charged = 1;
         let mut fair = self.fair(cpu);
         let v = fair.task(t).se.vruntime;
         if fair.q.nr_running == 0 {

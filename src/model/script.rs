@@ -241,7 +241,7 @@ impl Machine {
         self.block_current(t, State::Ended, obs);
     }
 
-    fn arm_wake(&mut self, t: TaskId, at: Ns) {
+    pub(crate) fn arm_wake(&mut self, t: TaskId, at: Ns) {
         self.tokens += 1;
         self.tasks[t.index()].timer_token = self.tokens;
         self.arm(at, TimerKind::Wake(t, self.tokens));

@@ -159,6 +159,10 @@ pub struct EntityState {
     pub prio: i32,
     /// The load, boosted or not.
     pub load: LoadWeight,
+    /// Asleep until this instant; `None`: queued.
+    pub asleep_until: Option<Ns>,
+    /// What it was owed when it fell asleep, virtual ns (EEVDF only).
+    pub lag: i64,
 }
 
 /// What a task is doing.

@@ -1,0 +1,509 @@
+//! The order of decisions: the model starts from a queue state that a real kernel printed and
+//! has to predict every stint that follows (who, how many ticks), up to the end of the trace or
+//! the next change from outside.
+//!
+//! Foreign tasks (the recorder, kernel threads) are fed in at their recorded wakeups. Nothing is
+//! fitted but the 1.85 us between a tick and its switch. What the recordings hold is told in
+//! `docs/realism.md`.
+#![cfg(not(target_arch = "wasm32"))]
+
+#[path = "common/recording.rs"]
+mod recording;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use recording::Line;
+use reweight_lab::model::kernel::{Kernel, Settings};
+use reweight_lab::model::machine::{Control, Machine};
+use reweight_lab::model::observer::{Event, Observer};
+use reweight_lab::model::pi::Variant;
+use reweight_lab::model::program::Step;
+use reweight_lab::model::task::{EntityState, Policy, Scheduling, TaskSpec};
+use reweight_lab::model::units::{CpuId, Ns, TaskId, Vtime};
+use reweight_lab::model::weight::LoadWeight;
+use serde_json::Value;
+
+/// Samples that show a queue at rest between changes.
+const LABELS: [&str; 8] = ["post+50", "op+50", "rel+50", "B0", "B2", "B3", "C0", "H1"];
+const TICK_US: u64 = 1000;
+
+/// One task's state in a sample.
+struct Queued {
+    name: String,
+    pid: u64,
+    state: EntityState,
+    policy: Policy,
+    nice: i32,
+}
+
+struct Replay {
+    label: String,
+    queued: Vec<Queued>,
+    min_vruntime: Option<Vtime>,
+    start_us: u64,
+    stop_us: u64,
+}
+
+fn ns(ms: &str) -> Vtime {
+    let (whole, frac) = ms.split_once('.').expect("ms with six decimals");
+    let sign = if whole.starts_with('-') { -1 } else { 1 };
+    let whole: i64 = whole.trim_start_matches('-').parse().expect("a number");
+    let frac: i64 = frac.parse().expect("a number");
+    assert!(frac < 1_000_000);
+    Vtime((sign * (whole * 1_000_000 + frac)) as u64)
+}
+
+fn load_of(weight: u32) -> LoadWeight {
+    if weight == 3 {
+        return LoadWeight::IDLE;
+    }
+    (-20..20)
+        .map(LoadWeight::of_nice)
+        .find(|l| l.table_weight() == weight)
+        .expect("a table weight")
+}
+
+/// The queue state of a sample, or nothing if it cannot be replayed.
+fn queued(sample: &Value, eevdf: bool) -> Option<(Vec<Queued>, Option<Vtime>)> {
+    let rq = sample.get("rq")?.as_array()?;
+    let mut min_vruntime = None;
+    let mut load = 0;
+    let mut queued = Vec::new();
+    for line in rq.iter().filter_map(Value::as_str) {
+        if let Some((key, value)) = line.split_once(" : ") {
+            match key {
+                ".min_vruntime" => min_vruntime = Some(ns(value)),
+                ".load" => load = value.parse::<u64>().ok()?,
+                _ => {}
+            }
+            continue;
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if !matches!(words[0], "R" | ">R") {
+            continue;
+        }
+        let task = &sample["tasks"][words[1]];
+        let prio = task["prio"].as_i64()? as i32;
+        if prio < 100 {
+            return None;
+        }
+        let weight = task["weight"].as_f64()? as u32;
+        let policy = match task["policy"].as_i64()? {
+            0 => Policy::Normal,
+            3 => Policy::Batch,
+            5 => Policy::Idle,
+            _ => return None,
+        };
+        let (deadline, slice) = if eevdf {
+            let slice = (words[6].parse::<f64>().ok()? * 1e6).round() as u64;
+            (ns(words[5]), Ns(slice))
+        } else {
+            (Vtime(0), Ns(0))
+        };
+        queued.push(Queued {
+            name: words[1].to_owned(),
+            pid: words[2].parse().ok()?,
+            state: EntityState {
+                vruntime: ns(words[3]),
+                deadline,
+                slice,
+                prio,
+                load: load_of(weight),
+                asleep_until: None,
+                lag: 0,
+            },
+            policy,
+            nice: prio - 120,
+        });
+    }
+    let sum: u64 = queued.iter().map(|q| q.state.load.weight).sum();
+    if queued.is_empty() || sum != load {
+        return None;
+    }
+    // In the tree's order, so that ties fall as they did.
+    queued.sort_by_key(|q| {
+        if eevdf {
+            q.state.deadline.signed()
+        } else {
+            q.state.vruntime.signed()
+        }
+    });
+    Some((queued, min_vruntime))
+}
+
+fn replays(scenario: &Value, trace: &[Line], eevdf: bool) -> Vec<Replay> {
+    let t0 = scenario["t0_mono_ns"].as_u64().expect("t0");
+    let mut found = Vec::new();
+    for sample in scenario["samples"].as_array().into_iter().flatten() {
+        let label = sample["label"].as_str().unwrap_or("");
+        if !LABELS.contains(&label) {
+            continue;
+        }
+        let Some((queued, min_vruntime)) = queued(sample, eevdf) else {
+            continue;
+        };
+        let at_us = (t0 + sample["t"].as_u64().expect("t")) / 1000;
+        // The recorder goes to sleep soon after it has looked.
+        let start = trace.iter().find(|l| {
+            let within = (at_us..at_us + 3000).contains(&l.us());
+            within
+                && matches!(l, Line::Switch { prev_sleeps: true, prev, .. }
+                    if !queued.iter().any(|q| q.pid == *prev))
+        });
+        let Some(start_us) = start.map(Line::us) else {
+            continue;
+        };
+        let mut stop_us = trace.last().map_or(0, Line::us);
+        for action in scenario["actions"].as_array().into_iter().flatten() {
+            let us = (t0 + action["t"].as_u64().unwrap_or(0)) / 1000;
+            let op = action["op"]
+                .as_str()
+                .unwrap_or("")
+                .split(' ')
+                .next()
+                .unwrap_or("");
+            if us > start_us && !matches!(op, "sample" | "begin" | "end" | "trace") {
+                stop_us = stop_us.min(us);
+            }
+        }
+        let mut last = start_us;
+        for line in trace.iter().filter(|l| l.us() > start_us) {
+            match line {
+                Line::SetPrio { us } => stop_us = stop_us.min(*us),
+                Line::Switch { us, .. } => {
+                    if us - last > 150_000 {
+                        stop_us = stop_us.min(last);
+                    }
+                    last = *us;
+                }
+                Line::Wakeup { .. } => {}
+            }
+        }
+        found.push(Replay {
+            label: label.to_owned(),
+            queued,
+            min_vruntime,
+            start_us,
+            stop_us,
+        });
+    }
+    found
+}
+
+/// A foreign task: its wakeups and how long it ran after each, us since the start.
+#[derive(Default)]
+struct Foreign {
+    prio: i32,
+    bursts: Vec<(u64, u64)>,
+}
+
+/// How far a wakeup lies behind the tick whose interrupt made it on its way out, us.
+fn after_tick(us: u64) -> Option<u64> {
+    let after = (us + TICK_US - 2) % TICK_US;
+    (after < 10).then_some(after)
+}
+
+fn foreign(trace: &[Line], replay: &Replay) -> BTreeMap<u64, Foreign> {
+    let own = |pid: u64| pid == 0 || replay.queued.iter().any(|q| q.pid == pid);
+    let mut tasks: BTreeMap<u64, Foreign> = BTreeMap::new();
+    // Who woke while the recorder still ran is there from the start.
+    for line in trace.iter().filter(|l| l.us() < replay.start_us) {
+        match line {
+            Line::Wakeup { pid, .. } if !own(*pid) => {
+                tasks.entry(*pid).or_default().bursts = vec![(0, 0)];
+            }
+            Line::Switch {
+                prev,
+                prev_sleeps: true,
+                ..
+            } => {
+                tasks.remove(prev);
+            }
+            _ => {}
+        }
+    }
+    // The recorder itself goes to sleep at the start.
+    for line in trace.iter().filter(|l| l.us() == replay.start_us) {
+        if let Line::Switch {
+            prev,
+            prev_sleeps: true,
+            ..
+        } = line
+        {
+            tasks.remove(prev);
+        }
+    }
+    let mut on_cpu: Option<(u64, u64)> = None;
+    for line in trace
+        .iter()
+        .filter(|l| (replay.start_us..=replay.stop_us).contains(&l.us()))
+    {
+        match line {
+            Line::Wakeup { us, pid } if !own(*pid) => {
+                let at = us - replay.start_us;
+                tasks.entry(*pid).or_default().bursts.push((at, 0));
+            }
+            Line::Switch {
+                us,
+                next,
+                next_prio,
+                ..
+            } => {
+                if let Some((pid, since)) = on_cpu.take()
+                    && let Some(burst) = tasks.get_mut(&pid).and_then(|f| f.bursts.last_mut())
+                {
+                    burst.1 += us - since;
+                }
+                if !own(*next) {
+                    on_cpu = Some((*next, *us));
+                    tasks.entry(*next).or_default().prio = *next_prio;
+                }
+            }
+            _ => {}
+        }
+    }
+    tasks.retain(|_, f| !f.bursts.is_empty());
+    tasks
+}
+
+type Stint = (String, u64);
+
+fn ticks(us: u64) -> u64 {
+    (us + TICK_US / 2) / TICK_US
+}
+
+/// What really followed: the stints of the queued tasks.
+fn recorded(trace: &[Line], replay: &Replay) -> Vec<Stint> {
+    let mut stints = Vec::new();
+    let mut current: Option<(&str, u64)> = None;
+    let end = replay.stop_us.saturating_sub(2 * TICK_US);
+    for line in trace
+        .iter()
+        .filter(|l| (replay.start_us..=end).contains(&l.us()))
+    {
+        if let Line::Switch { us, next, .. } = line {
+            if let Some((name, since)) = current {
+                stints.push((name.to_owned(), ticks(us - since)));
+            }
+            current = replay
+                .queued
+                .iter()
+                .find(|q| q.pid == *next)
+                .map(|q| (&*q.name, *us));
+        }
+    }
+    stints
+}
+
+struct Stints<'a> {
+    replay: &'a Replay,
+    current: Option<(usize, u64)>,
+    end_ns: u64,
+    stints: Vec<Stint>,
+}
+
+impl Observer for Stints<'_> {
+    fn event(&mut self, m: &Machine, event: &Event) {
+        if let Event::Switch { next, .. } = *event {
+            let now = m.now().0;
+            if now > self.end_ns {
+                return;
+            }
+            if let Some((i, since)) = self.current {
+                self.stints.push((
+                    self.replay.queued[i].name.clone(),
+                    ticks((now - since) / 1000),
+                ));
+            }
+            self.current = next
+                .map(TaskId::index)
+                .filter(|&i| i < self.replay.queued.len())
+                .map(|i| (i, now));
+        }
+    }
+}
+
+/// What the model says follows.
+fn predicted(trace: &[Line], replay: &Replay, kernel: Kernel, pi: Variant) -> Vec<Stint> {
+    let mut settings = Settings::new(kernel);
+    settings.pi = pi;
+    settings.fair_group_sched = false;
+    settings.resched_delay = Ns(1850);
+    // Ticks come 2 us after the whole millisecond.
+    let into = (replay.start_us + TICK_US - 2) % TICK_US;
+    settings.tick_phase = Ns::from_us(TICK_US - into);
+    let mut m = Machine::new(settings);
+    let spin: Arc<[Step]> = Arc::from([Step::Run(Ns::from_secs(1000))]);
+    for q in &replay.queued {
+        let sched = Scheduling {
+            policy: q.policy,
+            ..Scheduling::normal(q.nice)
+        };
+        m.add_task(TaskSpec {
+            scheduling: Some(sched),
+            cpu: Some(CpuId(0)),
+            program: spin.clone(),
+            resume_at: Some(q.state),
+        });
+    }
+    for task in foreign(trace, replay).values() {
+        // What an interrupt wakes on its way out comes before the switch its tick called for.
+        for &(wake, _) in &task.bursts {
+            if let Some(after) = after_tick(replay.start_us + wake)
+                && wake >= after
+            {
+                let lasts = Ns::from_us(after);
+                m.control(
+                    Ns::from_us(wake - after),
+                    Control::Interrupt {
+                        cpu: CpuId(0),
+                        lasts,
+                    },
+                );
+            }
+        }
+        let mut steps = Vec::new();
+        for (i, &(wake, run)) in task.bursts.iter().enumerate() {
+            if i > 0 {
+                steps.push(Step::SleepUntil(Ns::from_us(wake)));
+            }
+            steps.push(Step::Run(Ns::from_us(run)));
+        }
+        steps.push(Step::SleepUntil(Ns::from_secs(100)));
+        let sched = if task.prio < 100 {
+            Scheduling::fifo((99 - task.prio).clamp(1, 99) as u8)
+        } else {
+            Scheduling::normal(task.prio - 120)
+        };
+        // It slept for long: no lag, and a vruntime far behind.
+        let behind = replay
+            .queued
+            .iter()
+            .map(|q| q.state.vruntime)
+            .reduce(Vtime::min);
+        m.add_task(TaskSpec {
+            scheduling: Some(sched),
+            cpu: Some(CpuId(0)),
+            program: Arc::from(steps),
+            resume_at: Some(EntityState {
+                vruntime: behind.expect("somebody is queued").plus(-1_000_000_000),
+                deadline: Vtime(0),
+                slice: Ns(0),
+                prio: sched.normal_prio(),
+                load: sched.load(),
+                asleep_until: Some(Ns::from_us(task.bursts[0].0)),
+                // They ran at once whenever they woke: they were owed, and a short burst uses up
+                // next to nothing of it.
+                lag: 1_400_000,
+            }),
+        });
+    }
+    if let Some(min) = replay.min_vruntime {
+        m.set_min_vruntime(CpuId(0), min);
+    }
+    let end_ns = replay.stop_us.saturating_sub(replay.start_us + 2 * TICK_US) * 1000;
+    let mut stints = Stints {
+        replay,
+        current: None,
+        end_ns,
+        stints: Vec::new(),
+    };
+    m.run_until(Ns(end_ns + 1), &mut stints)
+        .expect("it makes progress");
+    stints.stints
+}
+
+/// Equal and all decisions of a configuration, and a line for each replay with a difference.
+fn hold(config: &str, kernel: Kernel, pi: Variant) -> (usize, usize, usize) {
+    let (mut equal, mut all, mut exact, mut count) = (0, 0, 0, 0);
+    for name in recording::scenarios(config) {
+        let scenario = recording::scenario(config, &name);
+        let trace = recording::trace(config, &name);
+        for replay in replays(&scenario, &trace, kernel.name != "6.1") {
+            let want = recorded(&trace, &replay);
+            if want.len() < 5 {
+                continue;
+            }
+            let got = predicted(&trace, &replay, kernel, pi);
+            let same = want.iter().zip(&got).filter(|(a, b)| a == b).count();
+            if same == want.len() {
+                exact += 1;
+            } else {
+                let first = want.iter().zip(&got).position(|(a, b)| a != b);
+                println!(
+                    "{config} {name} {}: {same} of {} (first difference at {first:?}: recorded \
+                     {:?}, model {:?})",
+                    replay.label,
+                    want.len(),
+                    first.map(|i| &want[i]),
+                    first.map(|i| &got[i]),
+                );
+            }
+            count += 1;
+            equal += same;
+            all += want.len();
+        }
+    }
+    println!(
+        "{config}: {count} replays, {exact} exact, {equal} of {all} decisions equal, {:.2} %",
+        100.0 * equal as f64 / all as f64
+    );
+    (equal, all, count)
+}
+
+fn at_least(config: &str, kernel: Kernel, pi: Variant, per_mille: usize, replays: usize) {
+    let (equal, all, count) = hold(config, kernel, pi);
+    assert!(count >= replays, "{count} replays");
+    assert!(equal * 1000 >= all * per_mille, "{equal} of {all}");
+}
+
+#[test]
+fn decisions_of_6_1_stock_are_predicted() {
+    at_least(
+        "linux-6.1-hz1000-stock",
+        Kernel::V6_1,
+        Variant::Stock,
+        995,
+        42,
+    );
+}
+
+#[test]
+fn decisions_of_6_1_with_the_patch_are_predicted() {
+    at_least(
+        "linux-6.1-hz1000-reweight",
+        Kernel::V6_1,
+        Variant::Reweight,
+        995,
+        42,
+    );
+}
+
+#[test]
+fn decisions_of_6_12_stock_are_predicted() {
+    at_least(
+        "linux-6.12-hz1000-stock",
+        Kernel::V6_12,
+        Variant::Stock,
+        965,
+        130,
+    );
+}
+
+#[test]
+fn decisions_of_6_12_with_the_patch_are_predicted() {
+    at_least(
+        "linux-6.12-hz1000-reweight",
+        Kernel::V6_12,
+        Variant::Reweight,
+        990,
+        132,
+    );
+}
+
+#[test]
+fn decisions_of_6_12_with_the_relative_deadline_scaled_are_predicted() {
+    let config = "linux-6.12-hz1000-reweight-reldeadline";
+    at_least(config, Kernel::V6_13, Variant::Reweight, 990, 22);
+}
