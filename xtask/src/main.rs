@@ -1,1 +1,28 @@
-fn main() {}
+//! The project's chores: `cargo xtask build | serve | test | doctor`.
+//!
+//! Whatever a chore needs and does not find, it installs, or it says in one sentence what to install.
+
+mod browser;
+mod bundle;
+mod cli;
+mod packages;
+mod project;
+mod serve;
+mod server;
+mod sysroot;
+mod test;
+mod toolchain;
+mod watch;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<_> = std::env::args_os().collect();
+    match cli::run(args) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Where the project and its build products lie, and how other programs are run.
+use anyhow::{Context, Result, bail, ensure};
+use std::{
+    env,
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+/// The folders every chore works in.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// The folder of the workspace's Cargo.toml.
+    pub root: PathBuf,
+    /// Cargo's target folder, wherever the user's configuration puts it.
+    pub target: PathBuf,
+}
+
+impl Project {
+    /// Asks cargo, since environment and configuration files both move the target folder.
+    pub fn find() -> Result<Self> {
+        // The run-time variable first: a target folder shared by two checkouts holds one xtask only.
+        let here = env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        let text = output(cargo().current_dir(here).args([
+            "metadata",
+            "--no-deps",
+            "--format-version=1",
+            "--offline",
+        ]))?;
+        let metadata: serde_json::Value =
+            serde_json::from_str(&text).context("cargo metadata did not print JSON")?;
+        let folder = |key: &str| match metadata[key].as_str() {
+            Some(path) => Ok(PathBuf::from(path)),
+            None => bail!("cargo metadata names no {key}"),
+        };
+        Ok(Self {
+            root: folder("workspace_root")?,
+            target: folder("target_directory")?,
+        })
+    }
+
+    /// What `build` makes and `serve` serves.
+    pub fn dist(&self) -> PathBuf {
+        self.root.join("dist")
+    }
+
+    /// `relative` as seen from the root, for messages.
+    pub fn shown<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+}
+
+/// Set by Ctrl-C: a running command is ended.
+pub static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Between two looks at a running command.
+const POLL: Duration = Duration::from_millis(20);
+
+/// The cargo that runs us, so that a toolchain chosen by `+name` stays chosen.
+pub fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Runs `cmd` to its end with its output shown, and prints the command first.
+pub fn run(cmd: &mut Command) -> Result<()> {
+    eprintln!("+ {}", shown(cmd));
+    let name = cmd.get_program().to_string_lossy().into_owned();
+    let mut child = cmd
+        .stdin(Stdio::null())
+        .spawn()
+        .with_context(|| format!("cannot start {name}"))?;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if STOP.load(Ordering::Relaxed) {
+            // From a terminal the child got the signal as well; from elsewhere only we did.
+            let _ = child.kill();
+            let _ = child.wait();
+            bail!("{} was stopped", short(&name));
+        }
+        thread::sleep(POLL);
+    };
+    ensure!(status.success(), "{} ended with {status}", short(&name));
+    Ok(())
+}
+
+/// Runs `cmd` silently and returns what it printed; its errors are part of ours.
+pub fn output(cmd: &mut Command) -> Result<String> {
+    let name = cmd.get_program().to_string_lossy().into_owned();
+    let out = cmd
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start {name}"))?;
+    ensure!(
+        out.status.success(),
+        "{} ended with {}: {}",
+        short(&name),
+        out.status,
+        String::from_utf8_lossy(&out.stderr).trim()
+    );
+    Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+}
+
+fn short(program: &str) -> String {
+    Path::new(program)
+        .file_name()
+        .unwrap_or(OsStr::new(program))
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// The command as one would type it; arguments with blanks in quotes.
+fn shown(cmd: &Command) -> String {
+    let mut line = short(&cmd.get_program().to_string_lossy());
+    for arg in cmd.get_args() {
+        let arg = arg.to_string_lossy();
+        line.push(' ');
+        if arg.is_empty() || arg.contains([' ', '"', '\'']) {
+            line.push_str(&format!("{arg:?}"));
+        } else {
+            line.push_str(&arg);
+        }
+    }
+    line
+}
+
+/// The first of `names` found in the folders of `path` (a PATH variable's value).
+pub fn in_path(path: &OsStr, names: &[&str]) -> Option<PathBuf> {
+    names.iter().find_map(|name| {
+        env::split_paths(path)
+            .map(|dir| dir.join(format!("{name}{}", env::consts::EXE_SUFFIX)))
+            .find(|file| file.is_file())
+    })
+}
+
+/// [`in_path`] with this process's PATH.
+pub fn on_path(names: &[&str]) -> Option<PathBuf> {
+    in_path(&env::var_os("PATH")?, names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shown_command_quotes_only_what_needs_it() {
+        let mut cmd = Command::new("/usr/bin/npm");
+        cmd.args(["ci", "--no fund", ""]);
+        assert_eq!(shown(&cmd), "npm ci \"--no fund\" \"\"");
+    }
+
+    #[test]
+    fn a_program_is_searched_in_the_order_of_names_first() {
+        let dir = env::temp_dir().join(format!("xtask-path-{}", std::process::id()));
+        let (a, b) = (dir.join("a"), dir.join("b"));
+        std::fs::create_dir_all(&a).unwrap();
+        std::fs::create_dir_all(&b).unwrap();
+        let exe = |name: &str| format!("{name}{}", env::consts::EXE_SUFFIX);
+        std::fs::write(a.join(exe("chrome")), "").unwrap();
+        std::fs::write(b.join(exe("chromium")), "").unwrap();
+        let path = env::join_paths([&a, &b]).unwrap();
+        assert_eq!(
+            in_path(&path, &["chromium", "chrome"]),
+            Some(b.join(exe("chromium")))
+        );
+        assert_eq!(in_path(&path, &["firefox"]), None);
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+}
