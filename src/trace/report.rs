@@ -1,0 +1,166 @@
+//! The report of a run: the stable JSON interface, format 1 (`docs/schema/report-1.json`).
+//!
+//! Integers except `share`. Field order is the order in the text. Serialized natively by
+//! serde_json and in the browser by serde-wasm-bindgen.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// The version of the shape below. It changes when a reader of the old one would be misled; new
+/// fields may come without.
+pub const FORMAT: u32 = 1;
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Report {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The kernel: `6.12`.
+    pub kernel: String,
+    /// Ticks a second.
+    pub hz: u32,
+    /// Online CPUs, which scale the tunables.
+    pub cpus_online: u32,
+    /// The variant of priority inheritance at the start: `reweight`.
+    pub pi: String,
+    /// The length of the run, ns.
+    pub duration_ns: u64,
+    /// Changes of the running task.
+    pub switches: u64,
+    /// Picks, those that chose the running task again included.
+    pub decisions: u64,
+    /// Every task, in the order they came to be.
+    pub tasks: Vec<TaskReport>,
+    /// Every window.
+    pub windows: Vec<WindowReport>,
+    /// What a reader should know: unmodelled keys, cut windows, refused calls.
+    pub notices: Vec<String>,
+    /// Only of a trace: every boost found in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boosts: Option<Vec<BoostReport>>,
+}
+
+/// A task over the whole run. `cpu_ns + wait_ns + sleep_ns + blocked_ns` is its life time.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct TaskReport {
+    /// The name.
+    pub name: String,
+    /// The policy at the end: `SCHED_OTHER`.
+    pub policy: String,
+    /// The nice level at the end.
+    pub nice: i32,
+    /// Time on a CPU, ns.
+    pub cpu_ns: u64,
+    /// Time runnable, waiting for the CPU, ns.
+    pub wait_ns: u64,
+    /// Time asleep, ns.
+    pub sleep_ns: u64,
+    /// Time blocked on locks, ns.
+    pub blocked_ns: u64,
+    /// The effective prio at the end.
+    pub prio: i32,
+    /// The table weight at the end.
+    pub weight: u32,
+}
+
+/// A window of the run.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct WindowReport {
+    /// Its name.
+    pub name: String,
+    /// Its first instant, ns.
+    pub from_ns: u64,
+    /// The instant behind its last, ns.
+    pub to_ns: u64,
+    /// CPU time nobody used, over all CPUs, ns.
+    pub idle_ns: u64,
+    /// The tasks.
+    pub tasks: Shares,
+}
+
+/// The tasks of a window by name, in the order they came to be; an object in JSON.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shares(pub Vec<(String, TaskShare)>);
+
+/// A task in a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct TaskShare {
+    /// CPU time, ns.
+    pub cpu_ns: u64,
+    /// `cpu_ns` by the length of the window, idle time included; 0 in an empty window.
+    pub share: f64,
+    /// How often it was set running.
+    pub switches: u64,
+    /// The longest it waited for the CPU at a stretch, within the window, ns.
+    pub max_wait_ns: u64,
+}
+
+/// A boost found in a trace.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct BoostReport {
+    /// Who was boosted.
+    pub task: String,
+    /// By whom, if the trace tells.
+    pub by: Option<String>,
+    /// Effective prio before.
+    pub from_prio: i32,
+    /// Effective prio while boosted.
+    pub to_prio: i32,
+    /// From when, ns.
+    pub from_ns: u64,
+    /// Until when, ns.
+    pub to_ns: u64,
+    /// The share the task had meanwhile.
+    pub share: f64,
+    /// The share its own weight would have given.
+    pub share_if_stock: f64,
+    /// The share the lent prio's weight would have given.
+    pub share_if_reweighted: f64,
+    /// `prio-only`, `share-follows` or `not-enough-contention`.
+    pub verdict: String,
+}
+
+impl Serialize for Shares {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, share) in &self.0 {
+            map.serialize_entry(name, share)?;
+        }
+        map.end()
+    }
+}
+
+impl Shares {
+    /// A task's figures.
+    pub fn get(&self, name: &str) -> Option<&TaskShare> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, s)| s)
+    }
+}
+
+impl Report {
+    /// The window of that name.
+    pub fn window(&self, name: &str) -> Option<&WindowReport> {
+        self.windows.iter().find(|w| w.name == name)
+    }
+
+    /// The task of that name.
+    pub fn task(&self, name: &str) -> Option<&TaskReport> {
+        self.tasks.iter().find(|t| t.name == name)
+    }
+}
+
+impl TaskShare {
+    /// Figures with the share worked out; the only division of a report.
+    pub fn new(cpu_ns: u64, length_ns: u64, switches: u64, max_wait_ns: u64) -> TaskShare {
+        let share = if length_ns == 0 {
+            0.0
+        } else {
+            cpu_ns as f64 / length_ns as f64
+        };
+        TaskShare {
+            cpu_ns,
+            share,
+            switches,
+            max_wait_ns,
+        }
+    }
+}
