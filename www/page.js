@@ -1,0 +1,1 @@
+import "./reweight-lab.js";

@@ -1,0 +1,168 @@
+// @ts-check
+/**
+ * `<reweight-lab>`: the public element. It declares, waits until it is near the viewport, and delegates;
+ * everything it does is in core/. Importing this file where there is no document does nothing.
+ */
+
+/** @typedef {import("./core/start.js").Core} Core */
+/** @typedef {import("./core/types.js").LabState} LabState */
+
+/** How far outside the viewport a lab starts. */
+const NEAR = "400px";
+
+const FIXED = ["preset", "kernel", "hz", "cpus-online", "pi", "layout", "lang", "dir", "lab-url"];
+
+class ReweightLabElement extends (/** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {})) {
+  static observedAttributes = FIXED;
+
+  /** @type {Core | null} */
+  #core = null;
+  /** @type {Promise<Core> | null} */
+  #starting = null;
+  /** @type {IntersectionObserver | null} */
+  #sight = null;
+  /** @type {MutationObserver | null} */
+  #nices = null;
+  /** The run as it stood when the element was last taken out. @type {object | null} */
+  #kept = null;
+  #settle = /** @type {(element: ReweightLabElement) => void} */ (() => {});
+  #ready = this.#promise();
+
+  /** Settles when the model is up and the first picture is painted; does not settle while starting fails. */
+  get ready() {
+    return this.#ready;
+  }
+
+  connectedCallback() {
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+    // What the author wrote inside stands until the picture does.
+    if (!this.#core && !root.firstChild) root.append(document.createElement("slot"));
+    this.#nices ??= new MutationObserver((all) => {
+      for (const m of all) if (m.attributeName?.endsWith("-nice")) this.#core?.attribute(m.attributeName, this.getAttribute(m.attributeName));
+    });
+    this.#nices.observe(this, { attributes: true });
+    if (typeof IntersectionObserver !== "function") return void this.#start();
+    this.#sight ??= new IntersectionObserver((entries) => {
+      const near = entries[entries.length - 1].isIntersecting;
+      if (near) void this.#start().catch(() => {});
+      this.#core?.suspend(!near);
+    }, { rootMargin: NEAR });
+    this.#sight.observe(this);
+  }
+
+  disconnectedCallback() {
+    this.#sight?.disconnect();
+    this.#nices?.disconnect();
+    // Moved within the document it is back before this runs, and nothing is lost.
+    queueMicrotask(() => {
+      if (this.isConnected) return;
+      this.#kept = this.#core?.keep() ?? this.#kept;
+      this.#core?.free();
+      this.#core = null;
+      this.#starting = null;
+      this.#ready = this.#promise();
+    });
+  }
+
+  /** @param {string} name @param {string | null} old @param {string | null} value */
+  attributeChangedCallback(name, old, value) {
+    if (old !== value) this.#core?.attribute(name, value);
+  }
+
+  // ---- properties: each is its attribute ------------------------------------------------------
+
+  get preset() { return this.getAttribute("preset") ?? "patch-test"; }
+  set preset(v) { this.setAttribute("preset", v); }
+  get kernel() { return this.getAttribute("kernel") ?? this.#core?.state().kernel ?? ""; }
+  set kernel(v) { this.setAttribute("kernel", v); }
+  get hz() { return Number(this.getAttribute("hz") ?? this.#core?.state().hz ?? 0); }
+  set hz(v) { this.setAttribute("hz", String(v)); }
+  get cpusOnline() { return Number(this.getAttribute("cpus-online") ?? 1); }
+  set cpusOnline(v) { this.setAttribute("cpus-online", String(v)); }
+  get pi() { return this.getAttribute("pi") ?? "reweight"; }
+  set pi(v) { this.setAttribute("pi", v); }
+  get layout() { return this.getAttribute("layout") ?? "embed"; }
+  set layout(v) { this.setAttribute("layout", v); }
+  /** Whether the clock runs. */
+  get playing() { return this.#core?.state().playing ?? false; }
+  /** The clock, ns. */
+  get timeNs() { return this.#core?.state().time_ns ?? 0; }
+
+  // ---- methods --------------------------------------------------------------------------------
+
+  /** Lets the clock run. */
+  async play() { (await this.#start()).do((lab) => lab.play()); }
+  /** Stops it. */
+  async pause() { (await this.#start()).do((lab) => lab.pause()); }
+  /** On to the next scheduling decision of either row; `-1` goes back. @param {1 | -1} [direction] */
+  async step(direction = 1) { (await this.#start()).do((lab) => lab.step(direction)); }
+  /** To the workload as loaded, at time 0. */
+  async reset() { (await this.#start()).do((lab) => lab.reset()); }
+  /** Takes back the last change. */
+  async undo() { (await this.#start()).do((lab) => lab.undo()); }
+  /** Sets the clock. @param {number} ns */
+  async seek(ns) { (await this.#start()).do((lab) => lab.seek(ns)); }
+  /** Sets a task's nice, -20 to 19: at the start, or from now on while a run is played. @param {string} task @param {number} nice */
+  async setNice(task, nice) { (await this.#start()).do((lab) => lab.setNice(task, nice)); }
+  /** Sets what row b's mutex lends: none, stock, reweight, reweight-v2, reweight-fixed, proxy-exec. @param {string} variant */
+  async setPi(variant) { (await this.#start()).do((lab) => lab.setPi(variant)); }
+  /** Loads rt-app JSON, as text or as an object. @param {string | object} workload @param {string} [name] */
+  async load(workload, name = "workload.json") {
+    const text = typeof workload === "string" ? workload : JSON.stringify(workload);
+    (await this.#start()).do((lab) => lab.load(text, name));
+  }
+  /** The lab as plain data. @returns {LabState} */
+  state() {
+    return this.#core?.state() ?? { format: 1, playing: false, time_ns: 0, kernel: "", hz: 0, holder: null, workload: "", runs: [] };
+  }
+  /** The session as rt-app JSON, with everything that was changed. @returns {Promise<string>} */
+  async workload() { return (await this.#start()).workload(); }
+
+  // ---- starting -------------------------------------------------------------------------------
+
+  #promise() {
+    return new Promise((/** @type {(element: ReweightLabElement) => void} */ settle) => {
+      this.#settle = settle;
+    });
+  }
+
+  /** @returns {Promise<Core>} */
+  #start() {
+    this.#starting ??= this.#boot().catch((e) => {
+      this.#starting = null;
+      throw e;
+    });
+    return this.#starting;
+  }
+
+  /** @returns {Promise<Core>} */
+  async #boot() {
+    const emit = (/** @type {string} */ type, /** @type {object} */ detail) =>
+      void this.dispatchEvent(new CustomEvent(type, { bubbles: true, composed: true, detail }));
+    let module;
+    try {
+      module = await import("./core/start.js");
+    } catch (e) {
+      // Without the core there are no words: the one sentence that stands here.
+      const root = /** @type {ShadowRoot} */ (this.shadowRoot);
+      const note = document.createElement("p");
+      note.textContent = "Reweight Lab could not load core/start.js from beside reweight-lab.js. Were all files of the lab copied, and does the server send .js files as text/javascript?";
+      root?.replaceChildren(document.createElement("slot"), note);
+      emit("error", { cause: "import", message: note.textContent });
+      throw e;
+    }
+    const core = await module.start(this, /** @type {ShadowRoot} */ (this.shadowRoot), emit, this.#kept);
+    if (!this.isConnected) {
+      core.free();
+      throw new DOMException("The element was removed while it started.", "AbortError");
+    }
+    this.#core = core;
+    this.#settle(this);
+    emit("ready", core.state());
+    return core;
+  }
+}
+
+if (globalThis.customElements && !customElements.get("reweight-lab")) customElements.define("reweight-lab", ReweightLabElement);
+
+export { ReweightLabElement };
