@@ -3,8 +3,11 @@
 //! * [`model`]: the kernel's scheduler and rt_mutex as a deterministic event machine. Pure.
 //! * [`workload`]: rt-app JSON with the `lab` object, read into programs of the model; presets.
 //! * [`trace`]: what a run did: recording, shares, latencies, formats in and out.
+//! * `cli`: the command line (not in the browser).
 //!
-//! Arrows run one way: `model` <- `workload`, `trace` <- `web`, the command line.
+//! Arrows run one way: `model` <- `workload`, `trace` <- `web`, `cli`.
+#[cfg(not(target_arch = "wasm32"))]
+pub mod cli;
 pub mod model;
 pub mod trace;
 pub mod workload;

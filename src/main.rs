@@ -1,2 +1,9 @@
-//! The command line of Reweight Lab.
+//! The command line of Reweight Lab: everything it does is in `reweight_lab::cli`.
+
+#[cfg(not(target_arch = "wasm32"))]
+fn main() -> std::process::ExitCode {
+    reweight_lab::cli::main()
+}
+
+#[cfg(target_arch = "wasm32")]
 fn main() {}

@@ -70,10 +70,6 @@ impl Column {
         self.forgotten + self.words.len() as u64
     }
 
-    pub fn blocks(&self) -> usize {
-        self.blocks.len()
-    }
-
     /// The positions of block `b`.
     pub fn block(&self, b: usize) -> std::ops::Range<u64> {
         let end = self.blocks.get(b + 1).map_or(self.end(), |next| next.first);
@@ -170,8 +166,10 @@ impl Column {
     /// Gives back what a forgetting left unused, if it is much.
     pub fn shrink(&mut self) {
         if self.words.capacity() > 2 * self.words.len() + 1024 {
-            self.words.shrink_to(self.words.len() + self.words.len() / 2);
-            self.blocks.shrink_to(self.blocks.len() + self.blocks.len() / 2);
+            self.words
+                .shrink_to(self.words.len() + self.words.len() / 2);
+            self.blocks
+                .shrink_to(self.blocks.len() + self.blocks.len() / 2);
         }
     }
 }

@@ -131,7 +131,9 @@ impl Picks {
         };
         let pick = Pick {
             cpu,
-            prev: (i > self.column.start()).then(|| self.next_of(i - 1)).flatten(),
+            prev: (i > self.column.start())
+                .then(|| self.next_of(i - 1))
+                .flatten(),
             next,
             runs,
             rule: RULES[(value >> 28) as usize],
@@ -144,10 +146,12 @@ impl Picks {
         let (_, entries) = self.column.forget_before(at);
         self.values.drain(..entries);
         let start = self.column.start();
-        self.runs.drain(..self.runs.partition_point(|(i, _)| *i < start));
+        self.runs
+            .drain(..self.runs.partition_point(|(i, _)| *i < start));
         self.column.shrink();
         if self.values.capacity() > 2 * self.values.len() + 1024 {
-            self.values.shrink_to(self.values.len() + self.values.len() / 2);
+            self.values
+                .shrink_to(self.values.len() + self.values.len() / 2);
         }
     }
 
@@ -298,9 +302,11 @@ impl Recording {
             self.tasks.iter_mut().for_each(|t| t.forget_before(start));
             self.cpus.iter_mut().for_each(|c| c.forget_before(start));
             self.locks.iter_mut().for_each(|l| l.forget_before(start));
-            self.marks.drain(..self.marks.partition_point(|m| m.at < start));
+            self.marks
+                .drain(..self.marks.partition_point(|m| m.at < start));
             if self.marks.capacity() > 2 * self.marks.len() + 1024 {
-                self.marks.shrink_to(self.marks.len() + self.marks.len() / 2);
+                self.marks
+                    .shrink_to(self.marks.len() + self.marks.len() / 2);
             }
             self.used = self.bytes();
             tries += 1;
@@ -334,12 +340,7 @@ impl Recording {
 
     /// The states of a task that touch `from..to`, in order; the first may begin before `from`.
     /// Several may begin at one instant.
-    pub fn segments(
-        &self,
-        task: TaskId,
-        from: Ns,
-        to: Ns,
-    ) -> impl Iterator<Item = Segment> + '_ {
+    pub fn segments(&self, task: TaskId, from: Ns, to: Ns) -> impl Iterator<Item = Segment> + '_ {
         self.tasks[task.index()].between(from, to)
     }
 
@@ -450,12 +451,7 @@ impl Recording {
     }
 
     /// The decisions on one CPU in `from..to`.
-    pub fn decisions(
-        &self,
-        cpu: CpuId,
-        from: Ns,
-        to: Ns,
-    ) -> impl Iterator<Item = Decision> + '_ {
+    pub fn decisions(&self, cpu: CpuId, from: Ns, to: Ns) -> impl Iterator<Item = Decision> + '_ {
         let picks = self.cpus.get(cpu.index());
         let range = picks.map_or(0..0, |p| {
             p.column.at_or_after(from)..p.column.at_or_after(to)
@@ -481,10 +477,7 @@ impl Recording {
             .min_by_key(|d| (d.at, d.pick.cpu))
     }
 
-    fn each_cpu(
-        &self,
-        find: impl Fn(&Picks) -> Option<u64>,
-    ) -> impl Iterator<Item = Decision> {
+    fn each_cpu(&self, find: impl Fn(&Picks) -> Option<u64>) -> impl Iterator<Item = Decision> {
         self.cpus
             .iter()
             .enumerate()

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::recording::Recording;
 use super::report::{FORMAT, Report, Shares, TaskReport, TaskShare, WindowReport};
-use super::tally::{Boost, Refused, Tally};
+use super::tally::{Boost, FIGURES, Refused, Tally};
 use crate::model::machine::{Machine, Stalled};
 use crate::model::observer::{Event, Observer, Refusal};
 use crate::model::units::{Ns, TaskId};
@@ -33,21 +33,32 @@ pub struct Run {
 
 /// Why a run could not be finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    /// When it was given up.
-    pub at: Ns,
-    /// Which task made no progress.
-    pub task: Option<String>,
+pub enum Error {
+    /// A task makes no progress.
+    Stalled {
+        /// When it was given up.
+        at: Ns,
+        /// Which task.
+        task: Option<String>,
+    },
+    /// Windows times tasks are more than [`FIGURES`].
+    TooManyFigures,
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let task = self.task.as_deref().unwrap_or("the machine");
-        write!(
-            f,
-            "at {} s {task} does step after step without time going on: expected a loop that runs or sleeps",
-            Seconds(self.at),
-        )
+        match self {
+            Error::Stalled { at, task } => write!(
+                f,
+                "at {} s {} does step after step without time going on: expected a loop that runs or sleeps",
+                Seconds(*at),
+                task.as_deref().unwrap_or("the machine"),
+            ),
+            Error::TooManyFigures => write!(
+                f,
+                "too many windows for so many tasks: windows times tasks can be {FIGURES} at most"
+            ),
+        }
     }
 }
 
@@ -70,7 +81,7 @@ impl fmt::Display for Seconds {
 impl Error {
     /// The error of a machine that stalled.
     pub fn of(stalled: Stalled, machine: &Machine, names: &Names) -> Error {
-        Error {
+        Error::Stalled {
             at: stalled.at,
             task: stalled.task.map(|t| names.task(machine, t)),
         }
@@ -111,7 +122,7 @@ impl Observer for Watch {
 /// Runs a scenario to its end; with `record` its [`Recording`] is kept (of the default size).
 ///
 /// # Errors
-/// When a task makes no progress.
+/// When a task makes no progress, or there are more than [`FIGURES`] to keep.
 pub fn simulate(scenario: Scenario, record: bool) -> Result<Run, Error> {
     simulate_watching(
         scenario,
@@ -125,7 +136,7 @@ pub fn simulate(scenario: Scenario, record: bool) -> Result<Run, Error> {
 /// Runs a scenario to its end.
 ///
 /// # Errors
-/// When a task makes no progress.
+/// When a task makes no progress, or there are more than [`FIGURES`] to keep.
 pub fn simulate_watching(scenario: Scenario, watching: Watching<'_>) -> Result<Run, Error> {
     let Scenario {
         mut machine,
@@ -134,7 +145,7 @@ pub fn simulate_watching(scenario: Scenario, watching: Watching<'_>) -> Result<R
         duration,
         holder,
         notices,
-        ..
+        windows_given,
     } = scenario;
     let settings = *machine.settings();
     let mut watch = Watch {
@@ -142,14 +153,7 @@ pub fn simulate_watching(scenario: Scenario, watching: Watching<'_>) -> Result<R
         recording: watching.recording,
     };
     let wanted = holder.as_deref().and_then(|name| names.find_task(name));
-    let by_default = windows.is_empty();
-    if by_default {
-        windows.push(Window {
-            name: "all".into(),
-            from: Ns(0),
-            to: duration,
-        });
-    }
+    let by_default = !windows_given;
     for window in &mut windows {
         window.to = window.to.min(duration);
         window.from = window.from.min(window.to);
@@ -170,6 +174,9 @@ pub fn simulate_watching(scenario: Scenario, watching: Watching<'_>) -> Result<R
                 .map_err(|stalled| Error::of(stalled, &machine, &names))?;
             if let Some(progress) = &mut progress {
                 progress(until);
+            }
+            if watch.tally.overflowed() {
+                return Err(Error::TooManyFigures);
             }
         }
         for (index, window) in windows.iter().enumerate() {
@@ -233,9 +240,10 @@ fn boundaries(windows: &[Window], duration: Ns) -> Vec<Ns> {
 /// have no key twice.
 pub fn unique_names(machine: &Machine, names: &Names) -> Vec<String> {
     let mut seen = std::collections::BTreeMap::new();
-    (0..machine.tasks().len())
-        .map(|t| {
-            let name = names.task(machine, TaskId(t as u32));
+    names
+        .all_tasks(machine)
+        .into_iter()
+        .map(|name| {
             let times = seen.entry(name.clone()).or_insert(0u32);
             *times += 1;
             if *times == 1 {
@@ -302,7 +310,10 @@ fn refusals(tally: &Tally, tasks: &[String], names: &Names) -> Vec<String> {
     let (told, count) = tally.refusals();
     let mut notices: Vec<String> = told.iter().map(|r| sentence(r, tasks, names)).collect();
     if count > told.len() as u64 {
-        notices.push(format!("and {} more refused calls", count - told.len() as u64));
+        notices.push(format!(
+            "and {} more refused calls",
+            count - told.len() as u64
+        ));
     }
     notices
 }

@@ -13,6 +13,9 @@ use crate::model::units::{LockId, Ns, TaskId};
 /// Refusals that are told one by one; the rest is counted.
 pub const REFUSALS_TOLD: usize = 20;
 
+/// Figures kept at most: windows times tasks.
+pub const FIGURES: usize = 8_000_000;
+
 /// Times of one task by state, in ns, up to the last change of state.
 #[derive(Clone, Copy, Debug)]
 struct TaskTally {
@@ -98,6 +101,8 @@ pub struct Tally {
     /// Whose boost is looked for; `None`: anybody's.
     wanted: Option<TaskId>,
     boost: Option<Boost>,
+    /// More figures were asked for than [`FIGURES`]: the windows no longer count.
+    overflowed: bool,
     /// The number to give the window of the boost, if it is to be kept.
     boosted: Option<usize>,
 }
@@ -106,20 +111,23 @@ impl Observer for Tally {
     fn event(&mut self, machine: &Machine, event: &Event) {
         match *event {
             Event::State { task, state } => self.state(machine.now(), task, state),
-            Event::Switch { next, .. } => {
-                if let Some(task) = next {
-                    for &w in &self.open {
-                        self.windows[w].portion(task).switches += 1;
-                    }
+            Event::Switch {
+                next: Some(task), ..
+            } => {
+                for &w in &self.open {
+                    self.windows[w].portion(task).switches += 1;
                 }
             }
-            Event::Spawn { .. } => self.tasks.push(TaskTally {
-                state: State::Sleeping,
-                since: machine.now(),
-                wait: 0,
-                sleep: 0,
-                blocked: 0,
-            }),
+            Event::Spawn { .. } => {
+                self.tasks.push(TaskTally {
+                    state: State::Sleeping,
+                    since: machine.now(),
+                    wait: 0,
+                    sleep: 0,
+                    blocked: 0,
+                });
+                self.watch_bound();
+            }
             Event::SetPrio {
                 task,
                 donor,
@@ -213,8 +221,24 @@ impl Tally {
         }
     }
 
+    fn watch_bound(&mut self) {
+        if self.windows.len() * self.tasks.len() > FIGURES {
+            self.overflowed = true;
+            self.open.clear();
+            self.windows.clear();
+        }
+    }
+
+    /// Whether there was more to count than [`FIGURES`]; the windows are gone then.
+    pub fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
     /// Opens window `index` now. To be called before the events of its first instant.
     pub fn open(&mut self, machine: &Machine, index: usize) {
+        if self.overflowed {
+            return;
+        }
         let tasks = (0..machine.tasks().len())
             .map(|t| Portion {
                 cpu: machine.cpu_time(TaskId(t as u32)).0,
@@ -228,6 +252,7 @@ impl Tally {
             to: None,
             tasks,
         });
+        self.watch_bound();
     }
 
     /// Closes window `index` now.

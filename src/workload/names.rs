@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::task::Task;
 use super::text::quoted;
 use crate::model::machine::Machine;
-use crate::model::units::{BarrierId, CondId, LockId, SemId, TaskId};
+use crate::model::units::{BarrierId, CondId, LockId, SemId, TaskId, TemplateId};
 
 /// The name of the `n`-th thread of a task.
 pub(super) fn thread_name(name: &str, instances: u32, n: u32) -> String {
@@ -101,6 +101,12 @@ impl Names {
             .iter()
             .filter(|t| t.template() == Some(template))
             .count() as u32;
+        let (name, instances) = &self.templates[template.index()];
+        thread_name(name, *instances, instances + earlier)
+    }
+
+    /// The name of a task forked from a template, of which `earlier` were forked before.
+    pub fn forked(&self, template: TemplateId, earlier: u32) -> String {
         let (name, instances) = &self.templates[template.index()];
         thread_name(name, *instances, instances + earlier)
     }
