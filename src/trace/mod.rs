@@ -13,6 +13,7 @@ mod column;
 pub mod csv;
 pub mod ftrace;
 pub mod mark;
+pub mod read;
 pub mod recording;
 pub mod report;
 pub mod segments;
