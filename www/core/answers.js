@@ -16,14 +16,15 @@ export function answers(lab, ctx) {
     const number = document.createTextNode("");
     // A `data` element: its value is the unrounded fraction, its text what a reader sees.
     const data = el("data", { class: "answer", part: "answer", "data-share": "" }, number, unit);
-    const name = el("span", { id: `row-${row}` });
+    const name = el("span", { id: `row-${row}`, class: "long" });
+    const short = el("span", { class: "brief", "aria-hidden": "true" });
     const bar = el("div", { class: "wbar", "aria-hidden": "true" });
     const note = el("div", { class: "cap" });
     const sw = row
       ? el("button", { class: "sw", type: "button", role: "switch", "data-control": "pi", "aria-label": w.t("the-patch"), onclick: () => lab.togglePatch() }, el("i", { "aria-hidden": "true" }))
       : null;
-    const node = el("div", { class: "run", role: "group", "aria-labelledby": `row-${row}`, "data-row": "ab"[row] }, el("div", { class: "run-h" }, name, sw), data, bar, note);
-    return { node, name, data, number, unit, bar, note, sw, shown: NaN, frame: 0 };
+    const node = el("div", { class: "run", role: "group", "aria-labelledby": `row-${row}`, "data-row": "ab"[row] }, el("div", { class: "run-h" }, name, short, sw), data, bar, note);
+    return { node, name, short, data, number, unit, bar, note, sw, shown: NaN, frame: 0 };
   });
   const node = el("div", { class: "answers", part: "answers" }, cap, rows.map((r) => r.node));
 
@@ -54,12 +55,13 @@ export function answers(lab, ctx) {
     const pi = row ? lab.info.pi : "stock";
     r.node.dataset.pi = pi;
     say(r.name, rowName(w, row, pi));
+    say(r.short, w.t(row ? `brief-${pi}` : "brief-stock"));
     if (r.sw) {
       const on = pi !== "stock";
       r.sw.setAttribute("aria-checked", String(on));
       say(/** @type {Element} */ (r.sw.firstChild), w.t(on ? "on" : "off"));
     }
-    const covered = row === 1 && lab.cover;
+    const covered = lab.covered(row);
     const answer = covered ? null : lab.answer(row);
     r.data.classList.toggle("none", !answer);
     r.unit.hidden = !answer;
@@ -82,7 +84,7 @@ export function answers(lab, ctx) {
     if (weights.real) parts.push(w.t("weights-rt", { prio: weights.prio }));
     else if (weights.sum > 0) parts.push(w.t("weights-of", { weight: weights.own, sum: weights.sum }));
     const recorded = ctx.recorded?.(row);
-    if (recorded !== undefined) parts.push(w.t("recorded-share", { share: w.fixed(recorded, 2) }));
+    if (recorded !== undefined) parts.push(w.t("recorded-share", { share: w.percent(recorded, 2) }));
     say(r.note, parts.join("\u2002·\u2002"));
   }
 
@@ -95,7 +97,7 @@ export function answers(lab, ctx) {
       draw(1);
       const kind = lab.answer(1)?.kind ?? lab.answer(0)?.kind;
       const holder = lab.info.holder ?? "";
-      say(cap, kind ? w.t(`share-${kind}`, { holder }) : "");
+      say(cap, kind ? w.t(`share-${kind}`, { holder, window: w.has(`window-${lab.told}`) ? w.t(`window-${lab.told}`) : lab.told }) : "");
     },
     free() {
       for (const r of rows) cancelAnimationFrame(r.frame);

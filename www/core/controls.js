@@ -7,7 +7,7 @@ const CPUS = [1, 2, 4, 8, 16];
 
 /**
  * @param {import("./lab.js").Lab} lab @param {import("./view.js").Context} ctx
- * @param {{ full: boolean }} shape
+ * @param {{ full: boolean, words?: boolean }} shape
  * @returns {import("./types.js").Part & { transport: Element }}
  */
 export function controls(lab, ctx, shape) {
@@ -42,8 +42,7 @@ export function controls(lab, ctx, shape) {
   }
 
   function drawNices() {
-    const shown = shape.full ? lab.info.tasks : lab.info.tasks.filter((t) => t.role === "holder");
-    const tasks = [...shown].sort((a, b) => rank(a.role) - rank(b.role));
+    const tasks = shape.full ? lab.tasks : lab.tasks.filter((t) => t.role === "holder");
     if (tasks.length !== nices.size || tasks.some((t) => nices.get(t.name)?.role !== t.role)) {
       nices = new Map(tasks.map((t) => [t.name, nice(t)]));
       set(list, [...nices.values()].map((n) => n.node));
@@ -63,7 +62,7 @@ export function controls(lab, ctx, shape) {
   }
 
   /** @param {"start" | "play" | "step" | "reset" | "undo"} name @param {() => void} act @param {string} [kind] */
-  const button = (name, act, kind = "") => el("button", { class: `btn ${kind}`, type: "button", "data-control": name, "aria-label": w.t(name), title: w.t(name), onclick: act }, icon(name));
+  const button = (name, act, kind = "") => el("button", { class: `btn ${kind}`, type: "button", "data-control": name, "aria-label": w.t(name), title: w.t(name), onclick: act }, icon(name), shape.words && el("span", { "aria-hidden": "true" }, w.t(`brief-${name}`)));
   const play = button("play", () => (lab.playing ? lab.pause() : lab.play()), "main");
   const pauseIcon = icon("pause");
   const playIcon = /** @type {SVGElement} */ (play.firstElementChild);
@@ -133,7 +132,8 @@ export function controls(lab, ctx, shape) {
       if (what.has("session") || (what.has("time") && lab.horizon !== null)) drawNices();
       if (what.has("session") && shape.full) drawFields();
       if (what.has("play")) {
-        play.replaceChildren(lab.playing ? pauseIcon : playIcon);
+        play.firstElementChild?.replaceWith(lab.playing ? pauseIcon : playIcon);
+        if (shape.words) say(/** @type {Element} */ (play.lastElementChild), w.t(lab.playing ? "pause" : "brief-play"));
         play.setAttribute("aria-label", w.t(lab.playing ? "pause" : "play"));
         play.title = w.t(lab.playing ? "pause" : "play");
       }
@@ -141,9 +141,6 @@ export function controls(lab, ctx, shape) {
     },
   };
 }
-
-/** @param {string} role */
-const rank = (role) => ["holder", "waiter", "other"].indexOf(role);
 
 /** A task's nice at the clock: while a run is played, the last control that has acted. @param {import("./lab.js").Lab} lab @param {import("./types.js").TaskInfo} task */
 export function niceNow(lab, task) {

@@ -12,6 +12,15 @@ const MS = 1e6;
 /** Greatest step of the clock between two frames, real ms: after a pause of the tab the run goes on, it does not leap. */
 const FRAME_MS = 100;
 
+/** @type {Record<import("./types.js").Role, number>} */
+const RANK = { holder: 0, waiter: 1, other: 2 };
+
+/** Before anything is loaded. @type {import("./types.js").Info} */
+const NOTHING = {
+  format: 1, title: "", question: "", look: "", kernel: "", kernels: [], hz: 1000, cpus_online: 1, pi: "stock", variants: [], duration_ns: 0,
+  holder: null, waiter: null, tasks: [], locks: [], windows: [], notices: [], edits: [],
+};
+
 /** @typedef {import("./types.js").Topic} Topic */
 
 export class Lab {
@@ -26,6 +35,26 @@ export class Lab {
     this.presets = wasm.presets();
     /** @type {import("./types.js").Session | null} */
     this.session = null;
+    // What `read` reads from the session.
+    this.info = NOTHING;
+    /** Whole windows of both rows. @type {import("./types.js").RunResult[]} */
+    this.runs = [];
+    /** The same, cut at the horizon. @type {import("./types.js").RunResult[]} */
+    this.cut = [];
+    /** @type {import("./types.js").Mark[][]} */
+    this.marks = [[], []];
+    /** The holder first, then the waiter, then the rest: the order of every list. @type {import("./types.js").TaskInfo[]} */
+    this.tasks = [];
+    /** @type {import("./types.js").TaskInfo | null} */
+    this.holder = null;
+    /** @type {import("./types.js").TaskInfo | null} */
+    this.waiter = null;
+    /** Per row, the first loan to the holder and its end, ns. @type {(number | null)[]} */
+    this.boosts = [null, null];
+    /** @type {(number | null)[]} */
+    this.releases = [null, null];
+    /** Zero of the ruler: where the story turns. */
+    this.origin = 0;
     /** Name of the preset or of the file. */
     this.workload = "";
     /** Whether it is a preset. */
@@ -41,10 +70,14 @@ export class Lab {
     this.plotWidth = 812;
     /** @type {[number, number] | null} */
     this.select = null;
-    /** Row b hidden until a guess is placed. */
-    this.cover = false;
+    /** Rows hidden until a guess is placed: bit 0 is row a, bit 1 row b. */
+    this.cover = 0;
+    /** The window whose share is told; the tour asks for others than the boosted one. */
+    this.told = "boosted";
     /** Changed by hand since it was loaded. */
     this.changed = false;
+    /** Tasks were added, removed or renamed: no longer the preset it was. */
+    this.reshaped = false;
     /** The variant the switch goes back to. */
     this.variant = "reweight";
     /** @type {{ key: string, values: Record<string, unknown> }[]} */
@@ -57,7 +90,7 @@ export class Lab {
     /** @private */ this.frame = 0;
     /** @private */ this.last = 0;
     /** @private @type {Set<Topic>} */ this.pending = new Set();
-    /** @private */ this.told = 0;
+    /** @private */ this.telling = 0;
   }
 
   // ---- what is loaded -------------------------------------------------------------------------
@@ -83,8 +116,10 @@ export class Lab {
     this.isPreset = isPreset;
     this.refusal = null;
     this.changed = false;
+    this.reshaped = false;
     this.select = null;
-    this.cover = false;
+    this.told = "boosted";
+    this.cover = 0;
     this.stop();
     this.horizon = null;
     this.read();
@@ -110,7 +145,6 @@ export class Lab {
     const info = this.info;
     this.holder = info.tasks.find((t) => t.name === info.holder) ?? null;
     this.waiter = info.tasks.find((t) => t.name === info.waiter) ?? null;
-    /** Where the story turns: the first loan to the holder in either row. */
     this.boosts = this.marks.map((m) => m.find((k) => k.kind === "boost" && k.task === info.holder)?.at_ns ?? null);
     this.releases = this.marks.map((m, row) => {
       const boost = this.boosts[row];
@@ -119,6 +153,7 @@ export class Lab {
     const block = this.marks[1].find((k) => k.kind === "block");
     this.origin = this.boosts[1] ?? this.boosts[0] ?? block?.at_ns ?? 0;
     this.time = Math.min(this.time, info.duration_ns);
+    this.tasks = [...info.tasks].sort((a, b) => RANK[a.role] - RANK[b.role]);
   }
 
   get duration() {
@@ -141,6 +176,7 @@ export class Lab {
     const at = this.actsAt;
     act(this.session, at);
     this.changed = true;
+    if (/^(add|remove|rename)-task$|^policy:/.test(control) && at === 0) this.reshaped = true;
     const before = this.origin;
     this.read();
     if (this.horizon === null && this.origin !== before) this.follow(this.origin - before);
@@ -197,6 +233,7 @@ export class Lab {
     this.horizon = null;
     this.change("reset", null, (s) => s.reset());
     this.changed = false;
+    this.reshaped = false;
     this.select = null;
     if (this.info.pi !== "stock") this.variant = this.info.pi;
     this.time = 0;
@@ -379,29 +416,34 @@ export class Lab {
     this.touch("select");
   }
 
-  /** @param {boolean} on */
-  setCover(on) {
-    if (this.cover === on) return;
-    this.cover = on;
+  /** @param {number} rows bit 0 row a, bit 1 row b */
+  setCover(rows) {
+    if (this.cover === rows) return;
+    this.cover = rows;
     this.touch("cover");
+  }
+
+  /** @param {number} row */
+  covered(row) {
+    return (this.cover & (1 << row)) !== 0;
   }
 
   // ---- answers --------------------------------------------------------------------------------
 
   /**
-   * The share that is told for a row: the holder's in the boosted window; while a run is played and
+   * The share that is told for a row: the holder's in the boosted window (`told`); while a run is played and
    * that window has not begun, since the boost, or before it, so far.
    * @param {number} row
-   * @returns {{ share: number, kind: "boosted" | "so-far" | "since-boost" | "before" | "all", from: number, to: number } | null}
+   * @returns {{ share: number, kind: "boosted" | "window" | "so-far" | "since-boost" | "before" | "all", from: number, to: number } | null}
    */
   answer(row) {
     const holder = this.holder;
     if (!holder || !this.session) return null;
     const windows = this.cut[row].windows;
-    const known = windows.find((w) => w.name === "boosted");
+    const known = windows.find((w) => w.name === this.told);
     if (known && known.tasks[holder.name]) {
-      const whole = this.runs[row].windows.find((w) => w.name === "boosted");
-      const kind = whole && known.to_ns < whole.to_ns ? "so-far" : "boosted";
+      const whole = this.runs[row].windows.find((w) => w.name === this.told);
+      const kind = this.told !== "boosted" ? "window" : whole && known.to_ns < whole.to_ns ? "so-far" : "boosted";
       return { share: known.tasks[holder.name].share, kind, from: known.from_ns, to: known.to_ns };
     }
     const to = this.horizon ?? this.duration;
@@ -431,14 +473,14 @@ export class Lab {
   /** Notes that something changed; the parts hear of it once, before the next frame. @param {...Topic} what */
   touch(...what) {
     for (const topic of what) this.pending.add(topic);
-    if (this.told) return;
-    this.told = requestAnimationFrame(() => this.flush());
+    if (this.telling) return;
+    this.telling = requestAnimationFrame(() => this.flush());
   }
 
   /** Tells the parts now. */
   flush() {
-    cancelAnimationFrame(this.told);
-    this.told = 0;
+    cancelAnimationFrame(this.telling);
+    this.telling = 0;
     const what = this.pending;
     if (what.size === 0) return;
     this.pending = new Set();
@@ -447,7 +489,7 @@ export class Lab {
 
   free() {
     this.stop();
-    cancelAnimationFrame(this.told);
+    cancelAnimationFrame(this.telling);
     this.onchange = null;
     this.session?.free();
     this.session = null;

@@ -61,14 +61,22 @@ export async function start(host, root, emit, keptBefore) {
     emit(type, detail);
   });
 
+  const kept = /** @type {Kept | null} */ (keptBefore);
   /** @type {import("./words.js").Words} */
   let said = w;
-  /** @type {View} */
-  let view;
+  /** @type {View | undefined} */
+  let made;
   const make = () => {
-    view?.free();
+    made?.free();
     const rtl = getComputedStyle(host).direction === "rtl";
-    view = new View(root, lab, said, { layout: layoutOf(), labUrl: host.getAttribute("lab-url"), rtl });
+    const view = new View(root, lab, said, { layout: layoutOf(), labUrl: host.getAttribute("lab-url"), rtl });
+    made = view;
+    if (address?.looked || kept) view.ctx.fresh = false;
+    const tell = lab.onchange;
+    lab.onchange = (what) => {
+      tell?.(what);
+      address?.changed(what);
+    };
     view.show();
   };
 
@@ -137,7 +145,22 @@ export async function start(host, root, emit, keptBefore) {
     }
   }
 
+  /** @type {import("./link.js").Wanted | null} */
+  let wanted = null;
+  /** @type {import("./link.js").Address | null} */
+  let address = null;
+
   function open() {
+    if (wanted?.workload !== undefined) {
+      try {
+        return loadWith(wanted.workload, "workload.json", false, {});
+      } catch {
+        const refusal = lab.refusal;
+        loadPreset("patch-test", {});
+        lab.refusal = refusal;
+        return undefined;
+      }
+    }
     const inline = host.querySelector(":scope > script[type='application/json']");
     const named = host.getAttribute("preset");
     if (inline && !named) {
@@ -195,17 +218,30 @@ export async function start(host, root, emit, keptBefore) {
   }
 
   try {
-    const kept = /** @type {Kept | null} */ (keptBefore);
     if (kept) {
       lab.load(kept.text, kept.name, {}, kept.isPreset);
       lab.time = kept.time;
       lab.view = kept.view;
-    } else open();
+    } else {
+      const link = host.hasAttribute("link") ? await import("./link.js") : null;
+      if (link) wanted = await link.readLink(host, note);
+      open();
+      if (link && wanted) {
+        link.applyLink(lab, wanted, note);
+        address = new link.Address(host, lab);
+        address.looked = link.lookAt(lab, wanted);
+      }
+    }
     make();
+    if (wanted?.tour !== undefined) void made?.tool("tour", wanted.tour);
     // Painted before anyone is told that it is ready.
     await new Promise((done) => requestAnimationFrame(done));
-    if (lab.pending.size) lab.flush();
-    if (!kept) view?.answers && lab.touch("view");
+    lab.flush();
+    if (address) {
+      const moved = address;
+      // From here on it is the reader who looks.
+      for (const type of ["pointerdown", "keydown"]) root.addEventListener(type, () => (moved.looked = true), { once: true });
+    }
   } catch (e) {
     emit("error", failure(root, w, e));
     throw e;
@@ -217,7 +253,7 @@ export async function start(host, root, emit, keptBefore) {
   async function language() {
     const now = languageOf(host);
     const rtl = getComputedStyle(host).direction === "rtl";
-    if (now === lang && rtl === view.options.rtl) return;
+    if (now === lang && rtl === made?.options.rtl) return;
     lang = now;
     const table = await words(now).catch(() => null);
     if (!table || now !== lang) return;
@@ -266,11 +302,12 @@ export async function start(host, root, emit, keptBefore) {
     keep: () => (lab.session ? { text: lab.session.workload(), name: lab.workload, isPreset: lab.isPreset, time: lab.time, view: lab.view } : null),
     lab,
     get view() {
-      return view;
+      return made;
     },
     free() {
       watch.disconnect();
-      view.free();
+      address?.free();
+      made?.free();
       lab.free();
       root.replaceChildren(el("slot"));
     },

@@ -33,7 +33,7 @@ export function strip(lab, ctx) {
     picture.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     const rtl = ctx.rtl;
     const holder = lab.info.holder;
-    const shares = [0, 1].map((row) => (row === 1 && lab.cover ? [] : lab.cut[row].windows.filter((v) => holder && v.tasks[holder] && v.name !== "all")));
+    const shares = [0, 1].map((row) => (lab.covered(row) ? [] : lab.cut[row].windows.filter((v) => holder && v.tasks[holder] && v.name !== "all")));
     const most = Math.max(0.2, ...shares.flat().map((v) => v.tasks[/** @type {string} */ (holder)].share));
     const y = (/** @type {number} */ s) => FLOOR - 4 - (s / most) * (FLOOR - 18);
     /** @type {Node[]} */

@@ -22,7 +22,7 @@ export function timeline(lab, ctx) {
     "aria-keyshortcuts": "ArrowLeft ArrowRight Home End Space B R P",
   });
   const tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-  const cover = el("div", { class: "cover", hidden: true }, w.t("hands-up"));
+  const cover = el("div", { class: "cover", hidden: true }, w.t(ctx.layout === "projector" ? "hands-up" : "guess-hidden"));
   const stage = el("div", { class: "stage" }, canvas, slider, tip, cover);
   const node = el("div", { class: "tl", role: "group", part: "timeline", "aria-label": w.t("timeline") }, stage);
 
@@ -61,13 +61,12 @@ export function timeline(lab, ctx) {
       painted = lab.session.paint_timeline(canvas, { ...view, height });
     }
     if (painted.plot.width) lab.plotWidth = painted.plot.width / ctx.scale;
-    if (lab.cover) {
-      const tracks = painted.tracks.filter((t) => t.row === 1);
-      if (tracks.length) {
-        const last = tracks[tracks.length - 1];
-        cover.style.top = `${tracks[0].y - 30 * ctx.scale}px`;
-        cover.style.height = `${last.y + last.height - tracks[0].y + 34 * ctx.scale}px`;
-      }
+    const hidden = lab.cover ? painted.tracks.filter((t) => lab.covered(t.row)) : [];
+    cover.hidden = hidden.length === 0;
+    if (hidden.length) {
+      const last = hidden[hidden.length - 1];
+      cover.style.top = `${hidden[0].y - 30 * ctx.scale}px`;
+      cover.style.height = `${last.y + last.height - hidden[0].y + 34 * ctx.scale}px`;
     }
   }
 
@@ -168,6 +167,7 @@ export function timeline(lab, ctx) {
     // The first picture is framed for the width it turned out to have.
     if (first && lab.horizon === null && ctx.fresh) {
       lab.home();
+      if (ctx.layout !== "embed" && lab.holder && lab.select === null) lab.setSelect([lab.origin, lab.origin + 0.59 * lab.freshSpan]);
       ctx.fresh = false;
     }
   });
@@ -178,7 +178,6 @@ export function timeline(lab, ctx) {
     stage,
     slider,
     update(what) {
-      if (what.has("cover")) cover.hidden = !lab.cover;
       paint();
       if (what.has("time") || what.has("session")) speak();
     },
@@ -191,8 +190,8 @@ export function spoken(lab, w) {
   const s = /** @type {import("./types.js").Session} */ (lab.session);
   const rows = [0, 1].map((row) => {
     const name = rowName(w, row, lab.info.pi);
-    if (row === 1 && lab.cover) return `${name}: ${w.t("guess-hidden")}`;
-    const tasks = lab.info.tasks.map((task) => {
+    if (lab.covered(row)) return `${name}: ${w.t("guess-hidden")}`;
+    const tasks = lab.tasks.map((task) => {
       const [, state = 3, lock = -1] = s.segments(row, task.id, lab.time, lab.time + 1);
       return w.t(`says-${STATES[state]}`, { task: task.name, lock: lab.info.locks[lock]?.name ?? "" });
     });

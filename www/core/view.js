@@ -2,11 +2,11 @@
 import { text, page } from "./assets.js";
 import { answers } from "./answers.js";
 import { controls } from "./controls.js";
-import { append, el, key, say, set, svg, taskName } from "./dom.js";
+import { append, el, say, set, svg, taskName } from "./dom.js";
 import { figure } from "./figure.js";
 import { listen } from "./keys.js";
 import { strip } from "./strip.js";
-import { spoken, timeline, when } from "./timeline.js";
+import { timeline, when } from "./timeline.js";
 import { Theme } from "./theme.js";
 
 /** Quiet after the last change before the live region speaks, ms. */
@@ -65,7 +65,7 @@ export class View {
       rtl: options.rtl,
       dragging: false,
       fresh: true,
-      scale: options.layout === "projector" ? 1.6 : 1,
+      scale: options.layout === "projector" ? 1.5 : 1,
       layout: options.layout,
       paintBase: (width, height) => ({ width, height, dpr: Math.min(devicePixelRatio || 1, 4), scale: this.ctx.scale, rtl: options.rtl, decimal: words.decimal, labels: this.labels, ...this.theme.read() }),
       clock: (ns) => when(lab, words, ns),
@@ -79,20 +79,16 @@ export class View {
     this.labels = Object.fromEntries(Object.entries(words.table).filter(([k]) => k.startsWith("paint-")).map(([k, v]) => [k.slice(6).replaceAll("-", "_"), v]));
     /** @type {import("./types.js").Part[]} */
     this.parts = [];
-    this.build();
-    lab.onchange = (what) => this.update(what);
-  }
-
-  get full() {
-    return this.options.layout !== "embed";
-  }
-
-  /** @private */
-  build() {
-    const { lab, ctx, words: w } = this;
+    /** @type {HTMLElement | undefined} */
+    this.nav = undefined;
+    /** @type {Promise<void> | undefined} */
+    this.belowLoaded = undefined;
+    this.timer = 0;
+    const { ctx } = this;
+    const w = words;
     this.timeline = timeline(lab, ctx);
     this.answers = answers(lab, ctx);
-    this.controls = controls(lab, ctx, { full: this.full });
+    this.controls = controls(lab, ctx, { full: this.options.layout === "lab", words: this.options.layout === "projector" });
     this.parts.push(this.answers, this.timeline, this.controls);
     this.question = el(this.full ? "h1" : "p", { class: "q", id: "question", part: "question" });
     this.intro = el("p");
@@ -103,21 +99,22 @@ export class View {
     const print = el("div", { class: "print-only" });
     this.print = print;
     if (this.full) {
-      const over = strip(lab, ctx);
-      this.parts.push(over);
       this.legend = el("div", { class: "legend" });
-      both.append(over.node, this.legend);
       this.below = el("div", { class: "below" });
       this.terminal = el("span");
-      this.node = el("div", { class: "lab" },
-        el("header", { class: "wrap top" },
-          el("span", { class: "brand" }, "Reweight Lab"), el("span", { class: "muted sub" }, w.t("subtitle")),
-          el("nav", { "aria-label": w.t("tools") }, ["tour", "share", "save", "projector", "keys"].map((name) =>
-            el("button", { class: "btn plain", type: "button", "data-control": name, onclick: () => this.tool(name) }, w.t(`tool-${name}`), name === "keys" && el("kbd", { "aria-hidden": "true" }, "?"))))),
-        el("main", { class: "wrap" },
-          el("section", { class: "ask", "aria-labelledby": "question" }, this.question, this.intro),
-          this.messages, both, this.controls.node, print, this.below,
-          el("footer", { class: "foot" }, this.terminal, this.live)));
+      const ask = el("section", { class: "ask", "aria-labelledby": "question" }, this.question, this.intro);
+      const foot = el("footer", { class: "foot" }, this.terminal, this.live);
+      if (this.options.layout === "projector") this.node = el("div", {}, el("main", { class: "wrap" }, ask, this.messages, both, this.bar(), print, this.below, foot));
+      else {
+        const over = strip(lab, ctx);
+        this.parts.push(over);
+        both.append(over.node, this.legend);
+        this.node = el("div", {},
+          el("header", { class: "wrap top" },
+            el("span", { class: "brand" }, "Reweight Lab"), el("span", { class: "muted sub" }, w.t("subtitle")), this.menu(), (this.nav = el("nav", { "aria-label": w.t("tools") }, ["tour", "share", "save", "projector", "keys"].map((name) => this.toolButton(name))))),
+          el("main", { class: "wrap" }, ask, this.messages, both, this.controls.node, print, this.below, foot));
+      }
+      this.node.classList.add("lab");
     } else {
       this.caption = el("p", { class: "cap" });
       this.table = el("div", { class: "scroll", hidden: true });
@@ -126,6 +123,30 @@ export class View {
     }
     this.node.classList.add(this.options.layout);
     listen(this.root, lab, this.timeline.slider, ctx);
+      lab.onchange = (what) => this.update(what);
+  }
+
+  get full() {
+    return this.options.layout !== "embed";
+  }
+
+  /** @private @param {string} name */
+  toolButton(name) {
+    return el("button", { class: "btn plain", type: "button", "data-control": name, onclick: () => this.tool(name) }, this.words.t(`tool-${name}`), name === "keys" && el("kbd", { "aria-hidden": "true" }, "?"));
+  }
+
+  /** The one bar of the projected lab. @private */
+  bar() {
+    const leave = el("button", { class: "btn plain", type: "button", "data-control": "projector", onclick: () => this.tool("projector") }, this.words.t("leave-projector"));
+    return el("div", { class: "pbar", role: "group", "aria-label": this.words.t("controls") }, /** @type {ReturnType<typeof controls>} */ (this.controls).transport, this.toolButton("tour"), leave, this.legend);
+  }
+
+  /** On a narrow page the tools fold into one button. @private */
+  menu() {
+    const button = el("button", { class: "btn plain menu", type: "button", "aria-expanded": "false", onclick: () => {
+      button.setAttribute("aria-expanded", String(this.nav?.classList.toggle("open")));
+    } }, this.words.t("menu"));
+    return button;
   }
 
   /** Puts the picture in place of what stood there. */
@@ -143,6 +164,8 @@ export class View {
     if (what.has("session") || what.has("notice")) this.notices();
     this.node.classList.toggle("pristine", !this.lab.changed && this.lab.workload === "patch-test");
     this.node.classList.toggle("stale", this.lab.refusal !== null);
+    this.node.classList.toggle("covered", this.lab.cover !== 0);
+    this.node.classList.toggle("drag", this.ctx.dragging);
     this.calm(what);
   }
 
@@ -201,12 +224,11 @@ export class View {
       svg("path", { class: solid ? "" : "hollow", d: "M9 4l5.5 10h-11z" }), svg("line", { x1: 17, x2: 39, y1: 12, y2: 12 }), !solid && svg("line", { class: "core", x1: 17, x2: 38, y1: 12, y2: 12 }));
     const box = (/** @type {string} */ c) => el("i", { class: `lg ${c}`, "aria-hidden": "true" });
     const item = (/** @type {Node} */ mark, /** @type {string} */ label) => el("span", {}, mark, label);
-    const open = this.rangeTable ? !this.rangeTable.hidden : false;
+    if (this.options.layout === "projector") return set(/** @type {Element} */ (this.legend), item(box("run0"), w.t("legend-running")), item(box("wait"), w.t("legend-waiting")), item(box("block"), w.t("legend-blocked-brief")));
     set(/** @type {Element} */ (this.legend),
       item(box("run0"), w.t("legend-running")), item(box("wait"), w.t("legend-ready")), item(box("block"), w.t("legend-blocked", { lock: lab.info.locks[0]?.name ?? "" })), item(box("sleep"), w.t("legend-asleep")),
       item(boost(false), w.t("legend-prio")), item(boost(true), w.t("legend-weight")),
-      el("button", { class: "btn plain", type: "button", "data-control": "table", "aria-expanded": String(open), onclick: () => this.dialog("table") }, w.t("table")));
-    void key;
+      el("button", { class: "btn plain", type: "button", "data-control": "table", "aria-haspopup": "dialog", onclick: () => this.dialog("table") }, w.t("table")));
   }
 
   /** @private */
@@ -221,7 +243,7 @@ export class View {
   /** The windows of both rows as a table. @private @param {Element} into */
   drawTable(into) {
     const { lab, words: w } = this;
-    const tasks = lab.info.tasks;
+    const tasks = lab.tasks;
     set(into, el("table", {},
       el("caption", { class: "small muted" }, w.t("windows-table")),
       el("thead", {}, el("tr", {}, [w.t("run"), w.t("window")].map((t) => el("th", { scope: "col" }, t)), tasks.map((t) => el("th", { class: "num", scope: "col" }, w.t("share-of", { task: t.name }))))),
@@ -300,7 +322,7 @@ export class View {
   calm(what) {
     if (this.lab.playing || !["session", "cover", "play"].some((t) => what.has(/** @type {never} */ (t)))) return;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
+    this.timer = window.setTimeout(() => {
       if (!this.lab.session || this.lab.playing) return;
       say(this.live, this.summary());
     }, CALM);
@@ -312,7 +334,7 @@ export class View {
     const a = lab.answer(0);
     const b = lab.answer(1);
     if (!a || !b || !lab.holder) return w.t("nothing-to-compare");
-    if (lab.cover) return w.t("summary-covered", { task: lab.holder.name, a: w.percent(a.share) });
+    if (lab.cover) return w.t("summary-covered");
     return w.t("summary", { task: lab.holder.name, a: w.percent(a.share), b: w.percent(b.share), variant: w.t(`short-${lab.info.pi}`) });
   }
 
@@ -357,20 +379,57 @@ export class View {
     else this.tell("fail-below");
   }
 
-  /** A button of the head. @param {string} name */
-  async tool(name) {
+  /** A button of the head. @param {string} name @param {number} [step] of the tour */
+  async tool(name, step = 0) {
     if (name === "projector") return this.root.host.setAttribute("layout", this.options.layout === "projector" ? "lab" : "projector");
     if (name === "tour") {
       await this.loadBelow();
       const module = await this.more();
-      return module.startTour(this);
+      return module.startTour(this, step);
     }
     return this.dialog(name);
   }
 
-  /** The whole in a sentence, for the clipboard and for tests. */
-  describe() {
-    return `${this.summary()} ${spoken(this.lab, this.words)}`;
+  /** The tour stands between the question and the picture while it is on. @param {Element} panel */
+  beginTour(panel) {
+    this.node?.classList.add("touring");
+    this.messages.after(panel);
+  }
+
+  endTour() {
+    this.node?.classList.remove("touring");
+  }
+
+  /** The address that opens the lab as it stands: the page's own, or the lab page with the same settings. */
+  link() {
+    const url = new URL(this.full ? location.href : (this.options.labUrl ?? page()), location.href);
+    if (!this.full) {
+      url.search = "";
+      for (const { name, value } of this.root.host.attributes) {
+        if (/^(preset|kernel|hz|cpus-online|pi)$|-nice$/.test(name)) url.searchParams.set(name, value);
+      }
+    }
+    return url.href;
+  }
+
+  /** The element as one would paste it. */
+  snippet() {
+    const { info, workload, isPreset } = this.lab;
+    const attributes = [...this.root.host.attributes].filter((a) => /-nice$/.test(a.name)).map((a) => ` ${a.name}="${a.value}"`).join("");
+    return `<reweight-lab${isPreset ? ` preset="${workload}"` : ""} kernel="${info.kernel}"${info.hz === 1000 ? "" : ` hz="${info.hz}"`}${info.pi === "reweight" ? "" : ` pi="${info.pi}"`}${attributes}></reweight-lab>`;
+  }
+
+  /** The timeline as it is seen, as PNG. @returns {Promise<Blob>} */
+  picture() {
+    const canvas = /** @type {HTMLCanvasElement} */ (this.timeline?.node.querySelector("canvas"));
+    const copy = document.createElement("canvas");
+    copy.width = canvas.width;
+    copy.height = canvas.height;
+    const g = /** @type {CanvasRenderingContext2D} */ (copy.getContext("2d"));
+    g.fillStyle = this.theme.read().colors.surface;
+    g.fillRect(0, 0, copy.width, copy.height);
+    g.drawImage(canvas, 0, 0);
+    return new Promise((done, fail) => copy.toBlob((b) => (b ? done(b) : fail(new Error("no picture"))), "image/png"));
   }
 
   free() {
