@@ -34,9 +34,6 @@ pub struct Report {
     pub windows: Vec<WindowReport>,
     /// What a reader should know: unmodelled keys, cut windows, refused calls.
     pub notices: Vec<String>,
-    /// Only of a trace: every boost found in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub boosts: Option<Vec<BoostReport>>,
 }
 
 /// A task over the whole run. `cpu_ns + wait_ns + sleep_ns + blocked_ns` is its life time.
@@ -92,31 +89,6 @@ pub struct TaskShare {
     pub switches: u64,
     /// The longest it waited for the CPU at a stretch, within the window, ns.
     pub max_wait_ns: u64,
-}
-
-/// A boost found in a trace.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct BoostReport {
-    /// Who was boosted.
-    pub task: String,
-    /// By whom, if the trace tells.
-    pub by: Option<String>,
-    /// Effective prio before.
-    pub from_prio: i32,
-    /// Effective prio while boosted.
-    pub to_prio: i32,
-    /// From when, ns.
-    pub from_ns: u64,
-    /// Until when, ns.
-    pub to_ns: u64,
-    /// The share the task had meanwhile.
-    pub share: f64,
-    /// The share its own weight would have given.
-    pub share_if_stock: f64,
-    /// The share the lent prio's weight would have given.
-    pub share_if_reweighted: f64,
-    /// `prio-only`, `share-follows` or `not-enough-contention`.
-    pub verdict: String,
 }
 
 impl Serialize for Shares {

@@ -214,7 +214,6 @@ pub fn simulate_watching(scenario: Scenario, watching: Watching<'_>) -> Result<R
         tasks: tasks(&machine, &watch.tally, &task_names),
         windows: window_reports(&machine, &watch.tally, &windows, &task_names),
         notices: all_notices,
-        boosts: None,
     };
     Ok(Run {
         report,

@@ -22,7 +22,7 @@ pub fn write(scenario: Scenario, out: &mut dyn Write) -> Result<(), WriteError> 
 #[derive(Default)]
 struct Timehist {
     tasks: Vec<History>,
-    /// Of each CPU: since when idle (or `None`), how long it was before, how often.
+    /// Of each CPU: since when it is idle, and how long it was before.
     idle: Vec<Idle>,
     switches: u64,
 }
@@ -177,9 +177,11 @@ impl stream::Format for Timehist {
             Event::Wakeup { task, .. } => self.tasks[task.index()].woken = Some(now),
             Event::Switch { cpu, prev, next } => {
                 self.switches += 1;
-                // At time zero nobody leaves: the run only begins.
                 if prev.is_some() || now > Ns(0) {
                     self.leaves(context, cpu, prev)?;
+                } else {
+                    // At time zero nobody leaves: the run only begins.
+                    self.idle[cpu.index()].since = None;
                 }
                 match next {
                     Some(t) => self.tasks[t.index()].since = Some(now),
