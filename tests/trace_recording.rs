@@ -97,7 +97,7 @@ impl Dice {
             .0
             .wrapping_mul(6364136223846793005)
             .wrapping_add(1442695040888963407);
-        (u128::from(self.0) * u128::from(below) >> 64) as u64
+        ((u128::from(self.0) * u128::from(below)) >> 64) as u64
     }
 }
 
