@@ -16,6 +16,7 @@ mod source;
 mod sweep;
 mod table;
 mod text;
+mod trace;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ use failure::Failure;
     after_help = "Examples:
   reweight-lab compare patch-test
   reweight-lab simulate patch-test --pi reweight --format json
+  reweight-lab trace trace.txt
   reweight-lab presets
 
 WHAT is the name of a preset, a file (rt-app JSON), or - for standard input.",
@@ -48,6 +50,7 @@ enum Command {
     Simulate(simulate::Args),
     Compare(compare::Args),
     Sweep(sweep::Args),
+    Trace(trace::Args),
     Presets(presets::Args),
     /// Write a completion script for a shell
     #[command(after_help = "Examples:
@@ -70,6 +73,7 @@ pub fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Sweep(args) => sweep::run(args),
+        Command::Trace(args) => trace::run(args),
         Command::Presets(args) => presets::run(&args),
         Command::Completions { shell } => completions(shell),
     };

@@ -1,0 +1,120 @@
+//! `trace`: what a real kernel did, from its ftrace text.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use super::args;
+use super::failure::{Failure, say};
+use super::output::Output;
+use super::progress::Progress;
+use super::simulate::json;
+use super::source::cannot_read;
+use crate::model::units::Ns;
+use crate::trace::read::{self, Options, Reader, Trace};
+use crate::workload::Window;
+
+/// Read ftrace text of a real kernel and tell who waited, who lent, and whether the share followed
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  reweight-lab trace trace.txt
+  reweight-lab trace trace.txt.gz --format json
+  trace-cmd report | reweight-lab trace -
+  perf script | reweight-lab trace - --window late=5790s..5791s
+  reweight-lab trace trace.txt --format boosts
+
+FILE is the kernel's `trace` file, or what trace-cmd report or perf script print; gzip is
+unpacked. Formats: text for people; json (stable, see docs/traces.md); csv, one line for each
+task and window; boosts, one line of CSV for each boost.")]
+pub(super) struct Args {
+    /// ftrace text, or - for standard input
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// The format of the output
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Measure another window, in the trace's own time; may be repeated
+    #[arg(long = "window", value_name = "NAME=FROM..TO", value_parser = args::window)]
+    windows: Vec<Window>,
+    /// A shorter silence of all CPUs is never taken for a pause of the recording; 0 means that
+    /// none is
+    #[arg(long, value_name = "TIME", value_parser = args::duration, default_value = "250ms")]
+    pause: Ns,
+    /// Write to this file instead of standard output; it is there whole or not at all
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    Json,
+    Csv,
+    Boosts,
+}
+
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    let windows = args.windows.into_iter().map(|w| read::Window {
+        name: w.name,
+        from: w.from,
+        to: w.to,
+    });
+    let options = Options {
+        windows: windows.collect(),
+        quiet: if args.pause == Ns(0) {
+            Ns::NEVER
+        } else {
+            args.pause
+        },
+        ..Options::default()
+    };
+    let report = open(&args.file, options)?.report;
+    let mut out = Output::open(args.output.as_deref())?;
+    match args.format {
+        Format::Text => report.write_text(&mut out)?,
+        Format::Json => json(&report, &mut out)?,
+        Format::Csv | Format::Boosts => {
+            for notice in &report.notices {
+                say(&format!("note: {notice}"));
+            }
+            match args.format {
+                Format::Csv => report.write_csv(&mut out)?,
+                _ => report.write_boosts_csv(&mut out)?,
+            }
+        }
+    }
+    out.finish()
+}
+
+fn open(name: &str, options: Options) -> Result<Trace, Failure> {
+    if name == "-" {
+        return pour(io::stdin().lock(), 0, "standard input", options);
+    }
+    let file = File::open(name).map_err(|e| cannot_read(name, &e))?;
+    let size = file.metadata().map(|m| m.len()).unwrap_or(0);
+    pour(file, size, name, options)
+}
+
+/// Reads to the end, with progress for who waits. `size` is 0 where it is not known.
+fn pour(mut from: impl Read, size: u64, name: &str, options: Options) -> Result<Trace, Failure> {
+    let told = |e: read::Error| Failure::Could(format!("{name}: {e}"));
+    let mut progress = Progress::new();
+    let mut reader = Reader::new(options);
+    let mut buffer = vec![0u8; 256 * 1024];
+    let mut taken = 0u64;
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return reader.finish().map_err(told),
+            Ok(n) => {
+                taken += n as u64;
+                reader.feed(&buffer[..n]).map_err(told)?;
+                if size > 0 {
+                    progress.at(taken >> 20, size >> 20, "MB read");
+                }
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(cannot_read(name, &e)),
+        }
+    }
+}
