@@ -1,6 +1,7 @@
 /** Inside the run queue at the cursor, one panel a row: the virtual axis, the table of what `top` would print, and who is picked. */
 import { rowName } from "./answers.js";
 import { el, say, set, taskName } from "./dom.js";
+import { paintQueue } from "./paint-charts.js";
 import { grid, onWidth, section } from "./section.js";
 import { whySentence } from "./why.js";
 
@@ -31,7 +32,7 @@ export function queue(lab, ctx) {
   /** @param {Panel} p @param {boolean} [freeze] */
   function paint(p, freeze = false) {
     if (!lab.session || p.size.width < 1) return;
-    p.span = lab.session.paint_queue(p.canvas, p.row, lab.time, { ...ctx.paintBase(p.size.width, HEIGHT), span: freeze ? p.span : null })?.span ?? null;
+    p.span = paintQueue(lab, p.canvas, p.row, lab.time, { ...ctx.paintBase(p.size.width, HEIGHT), span: freeze ? p.span : null }).span;
   }
 
   /** @param {boolean} freeze */

@@ -1,5 +1,6 @@
 /** The release, closer: the runs are never aligned on their unlocks, since that they differ is the point. */
 import { el, say } from "./dom.js";
+import { paintTimeline } from "./paint-timeline.js";
 import { onWidth, section } from "./section.js";
 
 /** @param {import("./lab.js").Lab} lab @param {import("./view.js").Context} ctx @returns {import("./types.js").Part} */
@@ -34,12 +35,12 @@ export function release(lab, ctx) {
       rows: [0, 1],
       ruler: true,
     };
-    const painted = lab.session.paint_timeline(canvas, view);
+    const painted = paintTimeline(lab, canvas, view);
     const need = Math.ceil(painted.height);
     if (need !== height) {
       height = need;
       box.style.height = `${need}px`;
-      lab.session.paint_timeline(canvas, { ...view, height });
+      paintTimeline(lab, canvas, { ...view, height });
     }
   }
 

@@ -2,6 +2,7 @@
 import { text } from "./assets.js";
 import { rowName, weightsOf } from "./answers.js";
 import { el, say, set } from "./dom.js";
+import { paintShare } from "./paint-charts.js";
 import { grid, onWidth, pictureOrTable, section } from "./section.js";
 
 /** The window of the moving share, ns: at HZ 1000 ten turns of the stock run. */
@@ -34,7 +35,7 @@ export function shareOverTime(lab, ctx) {
   function paint() {
     if (!lab.session || !lab.holder || size.width < 1 || box.hidden || lab.cover) return;
     const s = spans();
-    lab.session.paint_share(canvas, {
+    paintShare(lab, canvas, {
       ...ctx.paintBase(size.width, box.clientHeight),
       rows: [0, 1],
       task: lab.holder.id,

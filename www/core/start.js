@@ -224,7 +224,11 @@ export async function start(host, root, emit, keptBefore) {
       lab.view = kept.view;
     } else {
       const link = host.hasAttribute("link") ? await import("./link.js") : null;
-      if (link) wanted = await link.readLink(host, note);
+      if (link) {
+        wanted = await link.readLink(host, note);
+        lang = languageOf(host);
+        said = await words(lang);
+      }
       open();
       if (link && wanted) {
         link.applyLink(lab, wanted, note);

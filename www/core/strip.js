@@ -29,7 +29,7 @@ export function strip(lab, ctx) {
 
   function draw() {
     if (width < 1) return;
-    left = width < 520 ? 16 : 58;
+    left = width < 520 ? 16 : (ctx.plot?.x ?? 58);
     picture.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     const rtl = ctx.rtl;
     const holder = lab.info.holder;

@@ -1,8 +1,9 @@
 /**
- * The timeline of both runs on one clock. The picture is the model's own; here are its size, the pointer,
+ * The timeline of both runs on one clock: its size, the pointer,
  * and the cursor: a slider that says where it stands and what each task does there.
  */
 import { el, say } from "./dom.js";
+import { paintTimeline } from "./paint-timeline.js";
 import { rowName } from "./answers.js";
 
 const STATES = ["running", "ready", "blocked", "sleeping", "ended"];
@@ -52,15 +53,16 @@ export function timeline(lab, ctx) {
       rows: [0, 1],
       ruler: true,
     };
-    painted = lab.session.paint_timeline(canvas, view);
+    painted = paintTimeline(lab, canvas, view);
     // The picture asks for its own height; it is given once, then painted again.
     const need = Math.ceil(painted.height);
     if (Math.abs(need - height) >= 1) {
       height = need;
       stage.style.height = `${need}px`;
-      painted = lab.session.paint_timeline(canvas, { ...view, height });
+      painted = paintTimeline(lab, canvas, { ...view, height });
     }
     if (painted.plot.width) lab.plotWidth = painted.plot.width / ctx.scale;
+    ctx.plot = painted.plot;
     const hidden = lab.cover ? painted.tracks.filter((t) => lab.covered(t.row)) : [];
     cover.hidden = hidden.length === 0;
     if (hidden.length) {
@@ -167,7 +169,10 @@ export function timeline(lab, ctx) {
     // The first picture is framed for the width it turned out to have.
     if (first && lab.horizon === null && ctx.fresh) {
       lab.home();
-      if (ctx.layout !== "embed" && lab.holder && lab.select === null) lab.setSelect([lab.origin, lab.origin + 0.59 * lab.freshSpan]);
+      if (ctx.layout !== "embed" && lab.holder && lab.select === null) {
+        const ten = 1e10 / lab.info.hz;
+        lab.setSelect([lab.origin, lab.origin + Math.max(1, Math.round((0.59 * lab.freshSpan) / ten)) * ten]);
+      }
       ctx.fresh = false;
     }
   });

@@ -98,6 +98,7 @@ export interface Mark {
   old_weight?: number;
   weight?: number;
   nice?: number;
+  pi?: string;
 }
 
 export interface RangeTask {
@@ -195,12 +196,9 @@ export interface Session {
   next_decision(row: number, at_ns: number): number;
   prev_decision(row: number, at_ns: number): number;
   queue(row: number, at_ns: number): Queue;
-  why(row: number, at_ns: number): Why;
+  why(row: number, at_ns: number): Why | null;
   workload(): string;
   save(kind: string, row: number): string;
-  paint_timeline(canvas: HTMLCanvasElement, view: object): Painted;
-  paint_share(canvas: HTMLCanvasElement, view: object): { plots: { x: number; width: number; from_ns: number; to_ns: number }[]; max: number };
-  paint_queue(canvas: HTMLCanvasElement, row: number, at_ns: number, view: object): { span: [number, number] };
 }
 
 export interface Refusal {

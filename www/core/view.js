@@ -22,6 +22,7 @@ const CALM = 500;
  * @property {boolean} fresh nothing was looked at yet: the first picture may be framed anew
  * @property {number} scale 1, or 1.6 projected
  * @property {"embed" | "lab" | "projector"} layout
+ * @property {{ x: number, width: number }} [plot] where the timeline's plot lies, so that the strip lies under it
  * @property {(row: number) => number | undefined} [recorded] the holder's share on a real kernel, where one was recorded
  * @property {(width: number, height: number) => object} paintBase what every painter gets
  * @property {(ns: number) => string} clock

@@ -4,18 +4,23 @@ import { section } from "./section.js";
 
 /**
  * A decision in words. Values that end in `_ns` are times; the rest stand as they are.
- * @param {import("./lab.js").Lab} lab @param {import("./words.js").Words} w @param {import("./types.js").Why} why @returns {(Node | string)[]}
+ * @param {import("./lab.js").Lab} lab @param {import("./words.js").Words} w @param {import("./types.js").Why | null} why @returns {(Node | string)[]}
  */
 export function whySentence(lab, w, why) {
+  if (!why) return [w.t("why-unknown")];
   /** @type {Record<string, unknown>} */
   const values = {};
   for (const [name, value] of Object.entries(why.values)) {
     if (typeof value !== "number") values[name] = value;
+    else if (name === "vruntime") values[name] = w.fixed(value / 1e6, 3);
     else if (name.endsWith("_ns")) values[name.slice(0, -3)] = w.fixed(value / 1e6, 3, /lag|deadline|ahead/.test(name));
     else values[name] = value;
   }
   if (typeof why.values.count === "number") values.count = why.values.count;
-  return w.has(why.id) ? w.rich(why.id, values) : [w.t("why-unknown")];
+  const id = why.id.startsWith("why-") ? why.id : `why-${why.id}`;
+  if (!w.has(id)) return [w.t("why-unknown")];
+  const cause = `cause-${why.values.cause}`;
+  return [...w.rich(id, values), w.has(cause) && (why.values.prev || !w.table[cause].includes("{prev}")) ? ` ${w.t(cause, values)}` : ""];
 }
 
 /**
@@ -48,7 +53,7 @@ export function pseudoCode(lab, ctx) {
   function draw() {
     const s = lab.session;
     if (!s || !lab.holder) return;
-    const steps = [0, 1].map((row) => s.why(row, lab.time).steps);
+    const steps = [0, 1].map((row) => s.why(row, lab.time)?.steps ?? null);
     const told = steps[1] ?? steps[0];
     const holder = lab.holder.name;
     if (!told) {
