@@ -10,4 +10,6 @@
 pub mod cli;
 pub mod model;
 pub mod trace;
+#[cfg(target_arch = "wasm32")]
+pub mod web;
 pub mod workload;

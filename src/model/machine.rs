@@ -650,8 +650,8 @@ impl Machine {
         let cpu = self.tasks[t.index()].cpu;
         if self.tasks[t.index()].on_rq {
             if self.tasks[t.index()].se.sched_delayed {
-                // C.9: still in the queue.
-                self.update_curr(cpu);
+                // C.9: still in the queue. The current task is not accounted first, so V is as
+                // old as its last accounting.
                 self.fair(cpu).requeue_delayed(t);
             }
             if self.is_donor(t) {
