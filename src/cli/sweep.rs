@@ -26,7 +26,7 @@ use crate::workload::Workload;
   reweight-lab sweep patch-test --nice low=0,5,10,15,19 --pi stock --pi reweight --kernel 6.1 --kernel 6.12
   reweight-lab sweep patch-test --nice low=-20..19/3 --format json
   reweight-lab sweep patch-test --nice low=-20..19 --shard 2/4 -o part2.csv
-  reweight-lab sweep patch-test --nice low=-20..19 -o heat.csv --resume
+  reweight-lab sweep patch-test --nice low=-20..19 --nice high=-20..19 --pi reweight -o heat.csv --resume
 
 The order is that of kernels, tick rates, variants, then nice levels, the last --nice fastest; it
 does not depend on the number of jobs. With -o OUT the lines are collected in OUT.part, which
