@@ -6,6 +6,9 @@ use std::{env, fs, path::Path, process::Command};
 /// The oldest Node.js that the pinned packages run on.
 const NODE: u32 = 20;
 
+/// A copy of the lock file that node_modules/ was made from.
+const STAMP: &str = ".installed-lock.json";
+
 /// Brings node_modules/ to what package-lock.json says; does nothing when it is so already.
 pub fn npm(project: &Project) -> Result<()> {
     node()?;
@@ -13,7 +16,7 @@ pub fn npm(project: &Project) -> Result<()> {
         .context("package-lock.json cannot be read")?;
     let folder = project.root.join("node_modules");
     // Written last, so that an interrupted install is done again.
-    let stamp = folder.join(".installed-lock.json");
+    let stamp = folder.join(STAMP);
     if fs::read(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
@@ -110,9 +113,24 @@ pub fn is_root() -> bool {
     env::var("USER").is_ok_and(|user| user == "root")
 }
 
-/// Whether an environment variable is set to something.
-pub fn flag(name: &str) -> bool {
-    env::var_os(name).is_some_and(|v| !v.is_empty())
+/// Whether node_modules/ is what package-lock.json says.
+pub fn installed(project: &Project) -> Result<String> {
+    let lock = fs::read(project.root.join("package-lock.json"))?;
+    let stamp = fs::read(project.root.join("node_modules").join(STAMP));
+    ensure!(
+        stamp.is_ok_and(|s| s == lock),
+        "node_modules/ is not what package-lock.json says"
+    );
+    Ok("node_modules/ is as locked".into())
+}
+
+/// One line for `doctor`: whether Debian packages can be installed.
+pub fn ability() -> &'static str {
+    match (on_path(&["apt-get"]), root_prefix()) {
+        (None, _) => "no apt-get here: system packages are yours to install",
+        (Some(_), None) => "apt-get wants a password: system packages are yours to install",
+        (Some(_), Some(_)) => "system packages by apt-get, as needed",
+    }
 }
 
 /// `node_modules/PACKAGE/FILE`, if installed.

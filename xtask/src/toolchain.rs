@@ -61,34 +61,37 @@ pub struct Parts {
 impl Wasm {
     /// Finds a compiler, installing one where that is possible.
     pub fn find(project: &Project) -> Result<Self> {
-        let forced = env::var("XTASK_WASM").unwrap_or_default();
+        let missing = match Self::look(project) {
+            Ok(wasm) => return Ok(wasm),
+            Err(missing) => missing,
+        };
+        if forced()? != Some(Way::Distro) && add_target()? {
+            return Self::look(project);
+        }
+        if forced()? != Some(Way::Rustup) {
+            packages::apt(DEBIAN, &missing.to_string())?;
+            return Self::look(project);
+        }
+        Err(missing)
+    }
+
+    /// Finds a compiler, and changes nothing. The error says what to install.
+    pub fn look(project: &Project) -> Result<Self> {
+        let forced = forced()?;
         let active = PathBuf::from(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
         let project = project.clone();
-        match forced.as_str() {
-            "" | "rustup" | "distro" => {}
-            other => bail!("XTASK_WASM is {other:?}; expected rustup or distro"),
-        }
-        if forced != "distro" && (has_std(&active) || (add_target()? && has_std(&active))) {
+        if forced != Some(Way::Distro) && has_std(&active) {
             return Ok(Self::Active { project });
         }
-        if forced == "rustup" {
+        if forced == Some(Way::Rustup) {
             bail!("the active rustc cannot compile for {TARGET}; run: rustup target add {TARGET}");
         }
-        let oldest = rust_version(&project)?;
-        let parts = match Parts::look(Path::new("/"), &oldest) {
-            Ok(parts) => parts,
-            Err(missing) => {
-                packages::apt(
-                    DEBIAN,
-                    &format!(
-                        "no compiler for {TARGET} ({missing}); where rustup may download: rustup target \
-                         add {TARGET}"
-                    ),
-                )?;
-                Parts::look(Path::new("/"), &oldest)?
-            }
-        };
-        Ok(Self::Distro { project, parts })
+        match Parts::look(Path::new("/"), &rust_version(&project)?) {
+            Ok(parts) => Ok(Self::Distro { project, parts }),
+            Err(lack) => bail!(
+                "no compiler for {TARGET} ({lack}); where rustup may download: rustup target add {TARGET}"
+            ),
+        }
     }
 
     /// Where this compiler's products go. Two compilers in one folder work, but fill it twice.
@@ -132,6 +135,38 @@ impl Wasm {
         Ok(cmd)
     }
 
+    /// `cargo clippy` for the target, where the compiler has it.
+    pub fn clippy(&self) -> Result<Option<Command>> {
+        let Self::Distro { parts, .. } = self else {
+            return self.cargo("clippy", Std::Tested).map(Some);
+        };
+        let bin = parts.rustc.with_file_name("cargo-clippy");
+        if !bin.is_file()
+            && packages::apt(
+                &["rust-web-clippy"],
+                "no clippy for the distribution's rustc",
+            )
+            .is_err()
+        {
+            return Ok(None);
+        }
+        let plain = self.cargo("clippy", Std::Tested)?;
+        // Called by name: cargo would look in its own folder first, and find rustup's.
+        let mut cmd = Command::new(bin);
+        cmd.args(plain.get_args())
+            .env("CARGO", parts.rustc.with_file_name("cargo"));
+        for (key, value) in plain.get_envs() {
+            match value {
+                Some(value) => cmd.env(key, value),
+                None => cmd.env_remove(key),
+            };
+        }
+        if let Some(dir) = plain.get_current_dir() {
+            cmd.current_dir(dir);
+        }
+        Ok(Some(cmd))
+    }
+
     /// One line for `doctor`.
     pub fn described(&self) -> String {
         match self {
@@ -142,6 +177,22 @@ impl Wasm {
                 parts.linker.display()
             ),
         }
+    }
+}
+
+/// What `XTASK_WASM` forces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Rustup,
+    Distro,
+}
+
+fn forced() -> Result<Option<Way>> {
+    match env::var("XTASK_WASM").unwrap_or_default().as_str() {
+        "" => Ok(None),
+        "rustup" => Ok(Some(Way::Rustup)),
+        "distro" => Ok(Some(Way::Distro)),
+        other => bail!("XTASK_WASM is {other:?}; expected rustup or distro"),
     }
 }
 
