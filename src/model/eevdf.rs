@@ -410,3 +410,215 @@ impl Fair<'_> {
         v.since(se.vruntime).clamp(-limit, limit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    //! Specification H.2, vectors 10 to 20.
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::kernel::{Kernel, Settings};
+    use crate::model::machine::Machine;
+    use crate::model::task::{EntityState, Scheduling, TaskSpec};
+    use crate::model::units::{CpuId, Ns};
+    use crate::model::weight::PRIO_TO_WEIGHT;
+
+    const CPU: CpuId = CpuId(0);
+
+    fn scheduling(weight: u32) -> Scheduling {
+        match PRIO_TO_WEIGHT.iter().position(|&w| w == weight) {
+            Some(i) => Scheduling::normal(i as i32 - 20),
+            None => Scheduling {
+                policy: Policy::Idle,
+                ..Scheduling::normal(0)
+            },
+        }
+    }
+
+    fn spec(v: i64, weight: u32, deadline: i64, asleep: bool, lag: i64) -> TaskSpec {
+        let sched = scheduling(weight);
+        TaskSpec {
+            scheduling: Some(sched),
+            cpu: Some(CPU),
+            program: Arc::from([]),
+            resume_at: Some(EntityState {
+                vruntime: Vtime(v as u64),
+                deadline: Vtime(deadline as u64),
+                slice: Ns(0),
+                prio: sched.normal_prio(),
+                load: sched.load(),
+                asleep_until: asleep.then_some(Ns::from_secs(1)),
+                lag,
+            }),
+        }
+    }
+
+    /// Queued entities (vruntime, weight, deadline), and one asleep with a lag.
+    fn machine_of(
+        settings: Settings,
+        queued: &[(i64, u32, i64)],
+        asleep: &[(u32, i64)],
+    ) -> Machine {
+        let mut m = Machine::new(settings);
+        for &(v, weight, deadline) in queued {
+            m.add_task(spec(v, weight, deadline, false, 0));
+        }
+        for &(weight, lag) in asleep {
+            m.add_task(spec(0, weight, 0, true, lag));
+        }
+        m.start(&mut ());
+        m
+    }
+
+    fn eevdf(queued: &[(i64, u32, i64)], asleep: &[(u32, i64)]) -> Machine {
+        machine_of(Settings::new(Kernel::V6_12), queued, asleep)
+    }
+
+    /// V, who is eligible, and the sum of all lags by weight.
+    fn queue(entities: &[(i64, u32)]) -> (i64, Vec<bool>, i64) {
+        let queued: Vec<_> = entities.iter().map(|&(v, w)| (v, w, 0)).collect();
+        let mut m = eevdf(&queued, &[]);
+        let mut fair = m.fair(CPU);
+        let v = fair.avg_vruntime().signed();
+        let eligible = (0..entities.len())
+            .map(|i| fair.entity_eligible(TaskId(i as u32)))
+            .collect();
+        let lag = entities
+            .iter()
+            .map(|&(at, w)| (v - at) * i64::from(w))
+            .sum();
+        (v, eligible, lag)
+    }
+
+    #[test]
+    fn vector_10_v_is_the_floor_of_the_weighted_mean() {
+        let (v, eligible, _) = queue(&[(0, 1024), (3, 1024)]);
+        assert_eq!((v, eligible), (1, vec![true, false]));
+        let (v, eligible, _) = queue(&[(0, 1024), (-3, 1024)]);
+        assert_eq!((v, eligible), (-2, vec![false, true]));
+    }
+
+    #[test]
+    fn vector_11_the_current_entity_counts_though_it_is_not_in_the_tree() {
+        let mut m = eevdf(&[(10, 1024, 0), (0, 110, 0)], &[]);
+        let mut fair = m.fair(CPU);
+        fair.set_next_entity(TaskId(0));
+        assert_eq!(fair.avg_vruntime().signed(), 9);
+        assert!(!fair.entity_eligible(TaskId(0)));
+    }
+
+    #[test]
+    fn vectors_12_and_13_the_lags_sum_to_zero_or_a_rounding_below() {
+        let (v, _, lag) = queue(&[(-7, 3), (5, 15)]);
+        assert_eq!((v, lag), (3, 0));
+        let (v, _, lag) = queue(&[(1_000_000, 110), (0, 1024)]);
+        assert_eq!((v, lag), (97001, -866));
+    }
+
+    #[test]
+    fn vector_14_placing_keeps_the_lag_through_the_shift_of_v() {
+        let placed = |weight, lag, initial| {
+            let mut m = eevdf(&[(0, 1024, 0), (0, 1024, 0)], &[(weight, lag)]);
+            let mut fair = m.fair(CPU);
+            fair.place_entity(TaskId(2), initial);
+            let se = fair.task(TaskId(2)).se;
+            (se.vruntime.signed(), se.deadline.signed())
+        };
+        assert_eq!(placed(1024, 300_000, false), (-450_000, 250_000));
+        assert_eq!(placed(1024, 300_000, true), (-450_000, -100_000));
+        assert_eq!(placed(1024, -300_000, false).0, 450_000);
+        assert_eq!(placed(110, 300_000, false), (-316_113, 6_200_250));
+        assert_eq!(placed(110, -5, false), (5, 6_516_368));
+    }
+
+    #[test]
+    fn vector_15_lag_is_limited_by_two_slices_or_a_tick() {
+        for (hz, want) in [
+            (1000, [16151, 1_400_000, 13_032_727, 95_573_333]),
+            (250, [46146, 4_000_000, 37_236_363, 273_066_666]),
+        ] {
+            let settings = Settings {
+                hz,
+                ..Settings::new(Kernel::V6_12)
+            };
+            for (weight, want) in [88761, 1024, 110, 15].into_iter().zip(want) {
+                let mut m = machine_of(settings, &[(0, weight, 0)], &[]);
+                let fair = m.fair(CPU);
+                assert_eq!(fair.entity_lag_at(TaskId(0), Vtime(1 << 50)), want);
+                assert_eq!(
+                    fair.entity_lag_at(TaskId(0), Vtime((-(1i64 << 50)) as u64)),
+                    -want
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn vector_16_off_the_queue_a_reweight_scales_the_lag_toward_zero() {
+        let there_and_back = |lag| {
+            let mut m = eevdf(&[(0, 1024, 0)], &[(110, lag)]);
+            let mut fair = m.fair(CPU);
+            fair.reweight_entity(TaskId(1), LoadWeight::of_nice(0));
+            let there = fair.task(TaskId(1)).se.vlag;
+            fair.reweight_entity(TaskId(1), LoadWeight::of_nice(10));
+            (there, fair.task(TaskId(1)).se.vlag)
+        };
+        assert_eq!(there_and_back(-6_516_363), (-699_999, -6_516_354));
+        assert_eq!(there_and_back(1_000_000), (107_421, 999_991));
+        assert_eq!(there_and_back(-1).0, 0);
+        for (kernel, want) in [(Kernel::V6_12, 6_516_363), (Kernel::V6_13, 699_999)] {
+            let mut m = machine_of(Settings::new(kernel), &[(0, 1024, 0)], &[(110, 0)]);
+            let mut fair = m.fair(CPU);
+            let se = &mut fair.task_mut(TaskId(1)).se;
+            (se.deadline, se.rel_deadline) = (Vtime(6_516_363), true);
+            fair.reweight_entity(TaskId(1), LoadWeight::of_nice(0));
+            assert_eq!(
+                fair.task(TaskId(1)).se.deadline.signed(),
+                want,
+                "{}",
+                kernel.name
+            );
+        }
+    }
+
+    #[test]
+    fn vector_17_on_the_queue_a_reweight_leaves_v_where_it_is() {
+        let mut m = eevdf(&[(0, 1024, 0), (1_000_000, 110, 1_700_000)], &[]);
+        let mut fair = m.fair(CPU);
+        fair.reweight_entity(TaskId(1), LoadWeight::of_nice(0));
+        assert_eq!(fair.task(TaskId(1)).se.vruntime.signed(), 194_002);
+        assert_eq!(fair.avg_vruntime().signed(), 97001);
+    }
+
+    #[test]
+    fn vector_18_v_does_not_depend_on_the_origin() {
+        let mut m = eevdf(&[(1_000_000, 110, 0), (0, 1024, 0)], &[]);
+        for origin in [-5_000_000i64, 12, 987_654_321] {
+            let mut fair = m.fair(CPU);
+            fair.move_zero(Vtime(origin as u64));
+            assert_eq!(fair.virtual_now().signed(), 97001);
+            assert!(fair.entity_eligible(TaskId(1)) && !fair.entity_eligible(TaskId(0)));
+        }
+    }
+
+    #[test]
+    fn vector_19_equal_deadlines_go_to_the_first_in_and_to_the_tree() {
+        let mut m = eevdf(&[(0, 1024, 500), (0, 1024, 500), (0, 1024, 500)], &[]);
+        let mut fair = m.fair(CPU);
+        assert_eq!(fair.pick().map(|p| p.0), Some(TaskId(0)));
+        // Current and unprotected, with the same deadline as those in the tree.
+        fair.set_next_entity(TaskId(0));
+        fair.task_mut(TaskId(0)).se.vlag = 0;
+        assert_eq!(fair.pick(), Some((TaskId(1), Rule::EarliestDeadline)));
+    }
+
+    #[test]
+    fn vector_20_equal_vruntimes_go_to_the_first_in_and_to_the_tree() {
+        let settings = Settings::new(Kernel::V6_1);
+        let mut m = machine_of(settings, &[(0, 1024, 0), (0, 1024, 0)], &[]);
+        let mut fair = m.fair(CPU);
+        assert_eq!(fair.pick().map(|p| p.0), Some(TaskId(0)));
+        fair.set_next_entity(TaskId(0));
+        assert_eq!(fair.pick(), Some((TaskId(1), Rule::Leftmost)));
+    }
+}

@@ -250,7 +250,7 @@ impl Machine {
     }
 
     /// Time zero: every initial task is new, in order.
-    fn start(&mut self, obs: &mut dyn Observer) {
+    pub(crate) fn start(&mut self, obs: &mut dyn Observer) {
         for spec in std::mem::take(&mut self.initial) {
             self.spawn(spec, None, None, obs);
         }

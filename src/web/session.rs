@@ -17,7 +17,7 @@ use crate::model::pi::Variant;
 use crate::model::task::Policy;
 use crate::model::units::{CpuId, LockId, Ns, TaskId};
 use crate::trace::report::{Shares, TaskShare, WindowReport};
-use crate::trace::{Doing, Mark, Run, What, simulate};
+use crate::trace::{Mark, Run, What, simulate};
 use crate::workload::{Action, Change, Options, Workload};
 
 /// Changes that can be taken back.
@@ -352,7 +352,7 @@ impl Session {
             let w = &mut chosen.workload;
             if at_ns <= 0.0 {
                 return w
-                    .set_start_policy(&task, policy, priority)
+                    .set_start_policy(&task, policy.name(), priority)
                     .map_err(|e| error(&e));
             }
             let at = ns(at_ns);
@@ -939,14 +939,5 @@ impl Row {
             What::Refused(_) => return None,
         }
         Some(value)
-    }
-
-    /// Who owned each lock when, for the painter.
-    pub(super) fn doing(&self, task: TaskId, at: Ns) -> Option<Doing> {
-        let recording = self.run.recording.as_ref()?;
-        recording
-            .segments(task, at, Ns(at.0 + 1))
-            .last()
-            .map(|s| s.doing)
     }
 }
