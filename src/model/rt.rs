@@ -4,7 +4,7 @@
 //! admission, no bandwidth. Here too: RT throttling (6.1) and the fair server (6.12), which keep
 //! fair tasks from starving. Specification: A.12, I.6.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::units::{Ns, TaskId};
 
@@ -20,7 +20,8 @@ pub(crate) const RR_TIMESLICE: Ns = Ns::from_ms(100);
 /// One CPU's real-time and deadline tasks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RtQueue {
-    lists: BTreeMap<i32, VecDeque<TaskId>>,
+    /// A list for each prio that has one, the best first.
+    lists: Vec<(i32, VecDeque<TaskId>)>,
     deadline: Vec<TaskId>,
     nr_rt: u32,
     /// RT throttling: time used in this period, ns.
@@ -36,7 +37,11 @@ impl RtQueue {
     }
 
     pub fn enqueue_rt(&mut self, t: TaskId, prio: i32, head: bool) {
-        let list = self.lists.entry(prio).or_default();
+        let at = self.lists.partition_point(|(p, _)| *p < prio);
+        if self.lists.get(at).is_none_or(|(p, _)| *p != prio) {
+            self.lists.insert(at, (prio, VecDeque::new()));
+        }
+        let list = &mut self.lists[at].1;
         if head {
             list.push_front(t)
         } else {
@@ -46,10 +51,10 @@ impl RtQueue {
     }
 
     pub fn dequeue_rt(&mut self, t: TaskId, prio: i32) {
-        if let Some(list) = self.lists.get_mut(&prio) {
-            list.retain(|&other| other != t);
-            if list.is_empty() {
-                self.lists.remove(&prio);
+        if let Ok(at) = self.lists.binary_search_by_key(&prio, |(p, _)| *p) {
+            self.lists[at].1.retain(|&other| other != t);
+            if self.lists[at].1.is_empty() {
+                self.lists.remove(at);
             }
             self.nr_rt -= 1;
         }
@@ -71,15 +76,15 @@ impl RtQueue {
     /// The first of the best list.
     pub fn first_rt(&self) -> Option<TaskId> {
         self.lists
-            .values()
-            .next()
-            .and_then(|list| list.front().copied())
+            .first()
+            .and_then(|(_, list)| list.front().copied())
     }
 
     /// RR: to the tail of its list; true if there is another one on it.
     pub fn rotate(&mut self, t: TaskId, prio: i32) -> bool {
-        match self.lists.get_mut(&prio) {
-            Some(list) if list.len() > 1 => {
+        let found = self.lists.iter_mut().find(|(p, _)| *p == prio);
+        match found {
+            Some((_, list)) if list.len() > 1 => {
                 list.retain(|&other| other != t);
                 list.push_back(t);
                 true
@@ -90,7 +95,11 @@ impl RtQueue {
 
     /// Every queued RT or deadline task.
     pub fn iter(&self) -> impl Iterator<Item = TaskId> + '_ {
-        self.lists.values().flatten().chain(&self.deadline).copied()
+        self.lists
+            .iter()
+            .flat_map(|(_, list)| list)
+            .chain(&self.deadline)
+            .copied()
     }
 }
 

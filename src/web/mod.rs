@@ -3,6 +3,7 @@
 //! Structured values cross as plain objects, trace data as typed arrays, errors as plain objects
 //! with `message` and, for a workload, `file`, `line`, `column` and `path`. Times are numbers of ns.
 
+mod paint;
 mod session;
 mod values;
 mod why;

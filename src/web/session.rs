@@ -523,7 +523,7 @@ impl Session {
             (row.names[i].clone(), value)
         });
         to_js(&RangeValue {
-            tasks: tasks.collect(),
+            tasks: Named(tasks.collect()),
             idle_ns: range.idle,
         })
     }
@@ -753,30 +753,10 @@ impl Session {
         w.pi = Some(self.chosen.pi);
         w.to_json()
     }
-
-    /// A row in another format: `json` (the workload) or `csv` (the windows' figures).
-    ///
-    /// # Errors
-    /// A format that is not known.
-    pub fn save(&self, kind: &str, row: usize) -> Result<String, JsValue> {
-        let row = self.row(row)?;
-        match kind {
-            "json" => Ok(self.workload()),
-            "csv" => {
-                let mut text = Vec::new();
-                crate::trace::csv::write(std::slice::from_ref(&row.run.report), &mut text)
-                    .map_err(|e| message(&e.to_string()))?;
-                Ok(String::from_utf8_lossy(&text).into_owned())
-            }
-            _ => Err(message(&format!(
-                "format {kind:?} is not known: expected json or csv"
-            ))),
-        }
-    }
 }
 
 impl Session {
-    fn row(&self, row: usize) -> Result<&Row, JsValue> {
+    pub(super) fn row(&self, row: usize) -> Result<&Row, JsValue> {
         self.rows
             .get(row)
             .ok_or_else(|| message("no such row: expected 0 or 1"))

@@ -111,6 +111,15 @@ pub(super) struct RunValue<'a> {
     pub windows: Vec<std::borrow::Cow<'a, crate::trace::report::WindowReport>>,
 }
 
+/// Values by name, in their order: an object on the page.
+pub(super) struct Named<T>(pub Vec<(String, T)>);
+
+impl<T: Serialize> Serialize for Named<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
 #[derive(Serialize)]
 pub(super) struct RangeTask {
     pub run_ns: u64,
@@ -124,7 +133,7 @@ pub(super) struct RangeTask {
 
 #[derive(Serialize)]
 pub(super) struct RangeValue {
-    pub tasks: std::collections::BTreeMap<String, RangeTask>,
+    pub tasks: Named<RangeTask>,
     pub idle_ns: u64,
 }
 

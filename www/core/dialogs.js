@@ -71,30 +71,21 @@ function copyButton(w, text) {
   return button;
 }
 
-/** @type {[kind: string, ending: string, type: string, perRow: boolean][]} */
+/** @type {[kind: string, ending: string, type: string][]} */
 const KINDS = [
-  ["workload", "json", "application/json", false],
-  ["json", "json", "application/json", true],
-  ["csv", "csv", "text/csv", true],
-  ["ftrace", "txt", "text/plain", true],
-  ["chrome", "json", "application/json", true],
-  ["timehist", "txt", "text/plain", true],
-  ["svg", "svg", "image/svg+xml", true],
-  ["png", "png", "image/png", false],
+  ["workload", "json", "application/json"],
+  ["png", "png", "image/png"],
 ];
 
 /** @param {import("./view.js").View} view @param {HTMLDialogElement} box */
 function save(view, box) {
   const { lab, words: w } = view;
   const session = /** @type {import("./types.js").Session} */ (lab.session);
-  let row = lab.info.pi === "stock" ? 0 : 1;
-  const which = el("select", { "data-control": "save-row", onchange: () => (row = Number(which.value)) }, [0, 1].map((r) => el("option", { value: r, selected: r === row }, rowName(w, r, lab.info.pi))));
   const problem = el("p", { class: "note", role: "alert", hidden: true });
   const name = lab.workload.replace(/\.json$/, "").replace(/[^\w.-]+/g, "-") || "workload";
-  const buttons = KINDS.map(([kind, ending, type, perRow]) => el("button", { class: "btn", type: "button", "data-control": `save:${kind}`, onclick: async () => {
-    const blob = kind === "png" ? await view.picture() : new Blob([kind === "workload" ? session.workload() : session.save(kind, row)], { type });
-    const tail = kind === "workload" ? "" : perRow ? `-${row ? lab.info.pi : "stock"}${ending === "json" ? `-${kind}` : ""}` : "";
-    download(view.root, blob, `${name}${tail}.${ending}`);
+  const buttons = KINDS.map(([kind, ending, type]) => el("button", { class: "btn", type: "button", "data-control": `save:${kind}`, onclick: async () => {
+    const blob = kind === "png" ? await view.picture() : new Blob([session.workload()], { type });
+    download(view.root, blob, `${name}.${ending}`);
   } }, w.t(`save-${kind}`)));
   const file = el("input", { type: "file", accept: ".json,application/json", class: "sr", "data-control": "open-file", "aria-label": w.t("open-file"), onchange: async () => {
     const f = file.files?.[0];
@@ -144,7 +135,7 @@ function save(view, box) {
     area,
     el("div", { class: "choices" }, el("button", { class: "btn", type: "button", "data-control": "open-text", onclick: () => open(area.value, "workload.json") }, w.t("open-pasted")),
       el("button", { class: "btn plain", type: "button", "data-control": "edit-current", onclick: () => (area.value = session.workload()) }, w.t("edit-current"))),
-    el("h3", {}, w.t("save-title")), el("label", { class: "field" }, w.t("save-which"), which), el("div", { class: "choices" }, buttons),
+    el("h3", {}, w.t("save-title")), el("div", { class: "choices" }, buttons),
   ];
 }
 

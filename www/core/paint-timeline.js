@@ -165,7 +165,7 @@ export function paintTimeline(lab, canvas, view) {
     const hue = HUES[task.role];
     const all = session.segments(row, task.id, from, to);
     const count = all.length / 3;
-    if (count > wide * DENSE) return density(all, y, hue);
+    if (count > wide * DENSE) return density(row, task, y, hue);
     for (let i = 0; i < all.length; i += 3) {
       const a = Math.max(all[i], from);
       const z = i + 3 < all.length ? all[i + 3] : to;
@@ -239,40 +239,11 @@ export function paintTimeline(lab, canvas, view) {
     g.strokeRect(a + 0.5, y - h / 2, z - a - 1, h);
   }
 
-  /** Where runs are too narrow: per pixel the part of it that ran, as height. @param {Float64Array} all @param {number} y @param {typeof HUES[string]} hue */
-  function density(all, y, hue) {
-    const n = Math.ceil(wide);
-    const sums = [0, 1, 2].map(() => new Float32Array(n));
-    for (let i = 0; i < all.length; i += 3) {
-      const state = all[i + 1];
-      if (state > BLOCKED) continue;
-      let a = x(Math.max(all[i], from)) - left;
-      const z = Math.min(n, x(i + 3 < all.length ? all[i + 3] : to) - left);
-      while (a < z) {
-        const cell = Math.floor(a);
-        const next = Math.min(z, cell + 1);
-        sums[state][cell] += next - a;
-        a = next === a ? cell + 1 : next;
-      }
-    }
-    for (let k = 0; k < n; k++) {
-      const [run, ready, blocked] = sums.map((q) => q[k]);
-      if (blocked > 0.01) {
-        g.globalAlpha = 0.35 + 0.4 * Math.min(1, blocked);
-        g.fillStyle = c[hue.hue];
-        g.fillRect(left + k, y - (BLOCK / 2) * s, 1, BLOCK * s);
-        g.globalAlpha = 1;
-      }
-      if (ready > 0.01) {
-        g.fillStyle = c[hue.wash];
-        g.fillRect(left + k, y - (RUN / 2) * s, 1, RUN * s);
-      }
-      if (run > 0.002) {
-        const h = Math.max(1.5, RUN * s * Math.min(1, run));
-        g.fillStyle = c[hue.hue];
-        g.fillRect(left + k, y + (RUN / 2) * s - h, 1, h);
-      }
-    }
+  /** Where runs are too narrow: per pixel the part of it that ran, as height. @param {number} row @param {import("./types.js").TaskInfo} task @param {number} y @param {typeof HUES[string]} hue */
+  function density(row, task, y, hue) {
+    const a = Math.max(view.from_ns, from);
+    const z = Math.min(view.to_ns, to);
+    session.paint_density(g, row, task.id, a, z, x(a), Math.ceil(x(z) - x(a)), y, s, c[hue.hue], c[hue.wash]);
   }
 
   /** Who owns each lock: pills; handed over and not yet taken, dotted. @param {number} row @param {Map<string, number>} ys @param {Map<string, number>} tasks */

@@ -197,8 +197,8 @@ export interface Session {
   prev_decision(row: number, at_ns: number): number;
   queue(row: number, at_ns: number): Queue;
   why(row: number, at_ns: number): Why | null;
+  paint_density(g: CanvasRenderingContext2D, row: number, task: number, from_ns: number, to_ns: number, left: number, columns: number, y: number, scale: number, hue: string, wash: string): void;
   workload(): string;
-  save(kind: string, row: number): string;
 }
 
 export interface Refusal {

@@ -57,6 +57,9 @@ pub fn stage(project: &Project, dev: bool) -> Result<PathBuf> {
     } else {
         eprintln!("there is no www/: dist/ has the WebAssembly only");
     }
+    if !dev {
+        minify(project, &fresh)?;
+    }
     Ok(fresh)
 }
 
@@ -99,7 +102,15 @@ fn bindgen(compiled: &Path, out: &Path, dev: bool) -> Result<()> {
 fn optimize(project: &Project, wasm: &Path) -> Result<()> {
     let tool = packages::module(project, "binaryen/bin/wasm-opt");
     let mut cmd = Command::new(packages::node()?);
-    cmd.arg(tool).arg("-O3").arg(wasm).arg("-o").arg(wasm);
+    cmd.arg(tool).arg("-Oz").arg(wasm).arg("-o").arg(wasm);
+    project::run(&mut cmd)
+}
+
+/// Takes comments and blanks out of scripts, style and locales.
+fn minify(project: &Project, folder: &Path) -> Result<()> {
+    let mut cmd = Command::new(packages::node()?);
+    cmd.arg(project.root.join("xtask/js/minify.mjs"))
+        .arg(folder);
     project::run(&mut cmd)
 }
 

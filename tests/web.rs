@@ -1,0 +1,162 @@
+//! The wasm build in a browser: the worked traces hold there too, and the page's session does
+//! what it is asked.
+#![cfg(target_arch = "wasm32")]
+
+#[path = "common/golden.rs"]
+mod golden;
+
+use js_sys::{Array, Reflect};
+use reweight_lab::web::{Session, all_presets};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use web_sys::CanvasRenderingContext2d;
+
+wasm_bindgen_test_configure!(run_in_browser);
+
+const PATCH_TEST: &str = include_str!("../src/workload/presets/patch-test.json");
+
+fn get(value: &JsValue, key: &str) -> JsValue {
+    Reflect::get(value, &key.into()).unwrap()
+}
+
+fn session() -> Session {
+    Session::new(PATCH_TEST, "patch-test", JsValue::UNDEFINED)
+        .ok()
+        .expect("a sound preset")
+}
+
+/// The holder's share in a window of a row.
+fn share(session: &Session, row: u32, window: &str) -> f64 {
+    let run = Array::from(&session.runs(None).unwrap()).get(row);
+    let windows = Array::from(&get(&run, "windows"));
+    let found = windows
+        .iter()
+        .find(|w| get(w, "name") == window)
+        .expect("the window");
+    get(&get(&get(&found, "tasks"), "low"), "share")
+        .as_f64()
+        .unwrap()
+}
+
+fn near(got: f64, percent: f64) {
+    assert!(
+        (got * 100.0 - percent).abs() <= 0.05,
+        "{got}, expected {percent} %"
+    );
+}
+
+#[wasm_bindgen_test]
+fn the_four_worked_traces_hold_in_wasm() {
+    golden::check_all();
+}
+
+#[wasm_bindgen_test]
+fn the_patch_moves_row_b_from_10_to_50_percent() {
+    let session = session();
+    near(share(&session, 0, "boosted"), 9.70);
+    near(share(&session, 1, "boosted"), 50.00);
+    near(share(&session, 1, "after"), 9.70);
+}
+
+#[wasm_bindgen_test]
+fn a_nice_value_moved_at_the_start_runs_both_rows_again_and_undo_takes_it_back() {
+    let mut session = session();
+    session.set_nice("high", -10, 0.0).unwrap();
+    near(share(&session, 1, "boosted"), 90.31);
+    assert!(session.undo().unwrap());
+    near(share(&session, 1, "boosted"), 50.00);
+    assert!(!session.undo().unwrap());
+}
+
+#[wasm_bindgen_test]
+fn the_switch_off_makes_row_b_the_stock_kernel() {
+    let mut session = session();
+    session.set_pi("stock", 0.0).unwrap();
+    near(share(&session, 1, "boosted"), 9.70);
+}
+
+#[wasm_bindgen_test]
+fn a_nice_value_outside_is_refused_with_the_range_and_changes_nothing() {
+    let mut session = session();
+    let error = session.set_nice("low", 99, 0.0).unwrap_err();
+    let message = get(&error, "message").as_string().unwrap();
+    assert!(
+        message.contains("-20") && message.contains("19"),
+        "{message}"
+    );
+    near(share(&session, 1, "boosted"), 50.00);
+}
+
+#[wasm_bindgen_test]
+fn a_bad_workload_names_its_line_and_column() {
+    let error = Session::new(
+        "{\n \"tasks\": { \"a\": 7 }\n}",
+        "bad.json",
+        JsValue::UNDEFINED,
+    )
+    .err()
+    .expect("a mistake");
+    assert_eq!(get(&error, "line"), 2);
+    assert!(get(&error, "message").is_string() && get(&error, "column").as_f64().unwrap() > 1.0);
+}
+
+#[wasm_bindgen_test]
+fn a_saved_session_reads_back_to_the_same_runs() {
+    let mut first = session();
+    first.set_nice("low", 15, 2e9).unwrap();
+    first.set_pi("reweight-v2", 0.0).unwrap();
+    let second = Session::new(&first.workload(), "saved.json", JsValue::UNDEFINED)
+        .ok()
+        .unwrap();
+    let text = |s: &Session| js_sys::JSON::stringify(&s.runs(None).unwrap()).unwrap();
+    assert_eq!(text(&first), text(&second));
+}
+
+#[wasm_bindgen_test]
+fn every_preset_runs() {
+    for preset in Array::from(&all_presets().unwrap()).iter() {
+        let text = get(&preset, "text").as_string().unwrap();
+        let name = get(&preset, "name").as_string().unwrap();
+        let session = Session::new(&text, &name, JsValue::UNDEFINED)
+            .ok()
+            .expect("a preset");
+        assert_eq!(get(&session.info().unwrap(), "format"), 1);
+        assert!(
+            !get(&session.info().unwrap(), "title")
+                .as_string()
+                .unwrap()
+                .is_empty()
+        );
+    }
+}
+
+#[wasm_bindgen_test]
+fn the_painter_fills_the_columns_in_which_a_task_ran() {
+    let document = web_sys::window().unwrap().document().unwrap();
+    let canvas = document.create_element("canvas").unwrap();
+    let canvas: web_sys::HtmlCanvasElement = canvas.dyn_into().unwrap();
+    canvas.set_width(100);
+    canvas.set_height(40);
+    let g = canvas.get_context("2d").unwrap().unwrap();
+    let g: CanvasRenderingContext2d = g.dyn_into().unwrap();
+    // bg, the second task, has nine tenths of the CPU before the boost.
+    let session = session();
+    session
+        .paint_density(
+            &g,
+            0,
+            1,
+            1e9,
+            4e9,
+            0.0,
+            100,
+            20.0,
+            1.0,
+            "rgb(1,2,3)",
+            "rgb(9,9,9)",
+        )
+        .unwrap();
+    let pixel = |x: f64, y: f64| g.get_image_data(x, y, 1.0, 1.0).unwrap().data().to_vec();
+    assert_eq!(pixel(50.0, 29.0), [1, 2, 3, 255]);
+    assert_eq!(pixel(50.0, 39.0), [0, 0, 0, 0]);
+}
