@@ -12,7 +12,7 @@ export function answers(lab, ctx) {
   const { words: w, theme } = ctx;
   const cap = el("div", { class: "cap" });
   const rows = [0, 1].map((row) => {
-    const unit = el("span", { class: "u" }, `\u202f%`);
+    const unit = el("span", { class: "u" });
     const number = document.createTextNode("");
     // A `data` element: its value is the unrounded fraction, its text what a reader sees.
     const data = el("data", { class: "answer", part: "answer", "data-share": "" }, number, unit);
@@ -64,7 +64,7 @@ export function answers(lab, ctx) {
     const covered = lab.covered(row);
     const answer = covered ? null : lab.answer(row);
     r.data.classList.toggle("none", !answer);
-    r.unit.hidden = !answer;
+    say(r.unit, answer ? `\u202f%` : "");
     if (!answer) {
       cancelAnimationFrame(r.frame);
       r.shown = NaN;
@@ -117,11 +117,10 @@ export function rowName(w, row, pi) {
  */
 export function weightsOf(lab, row, at) {
   const holder = /** @type {import("./types.js").TaskInfo} */ (lab.holder);
-  const session = /** @type {import("./types.js").Session} */ (lab.session);
   const roles = new Map(lab.info.tasks.map((t) => [t.name, t.role]));
   const boost = lab.marks[row].filter((m) => m.task === holder.name && (m.kind === "boost" || m.kind === "deboost") && m.at_ns <= at).at(-1);
   const prio = boost?.prio ?? 120 + holder.nice;
-  const queue = session.queue(row, at).entities.filter((e) => !e.delayed);
+  const queue = lab.queue(row, at).entities.filter((e) => !e.delayed);
   const own = queue.find((e) => e.name === holder.name)?.weight ?? 0;
   const parts = queue
     .map((e) => ({ name: e.name, weight: e.weight, role: roles.get(e.name) ?? "other" }))

@@ -51,7 +51,8 @@ export function controls(lab, ctx, shape) {
       const n = /** @type {ReturnType<typeof nice>} */ (nices.get(t.name));
       const value = String(niceNow(lab, t));
       if (n.range.value !== value) n.range.value = value;
-      if (n.number.value !== value) n.number.value = value;
+      // Written when it changed, not over what is being typed.
+      if (n.number.dataset.told !== value) n.number.value = n.number.dataset.told = value;
       const weight = t.policy === "SCHED_IDLE" ? 3 : WEIGHTS[Number(value) + 20];
       const fair = !/FIFO|RR|DEADLINE/.test(t.policy);
       say(n.weight, fair ? w.t("weight", { weight }) : `${t.policy} ${t.rt_priority}`);

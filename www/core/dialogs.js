@@ -223,19 +223,18 @@ function table(view) {
   return [
     el("div", { class: "scroll" }, numbers.node),
     rows.length > MOST_ROWS && el("p", { class: "small muted" }, w.t("table-cut", { n: MOST_ROWS, all: rows.length })),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": w.t("timeline") }, grid({ head: [w.t("time"), w.t("run"), w.t("task"), w.t("what"), w.t("col-ms")], num: [4], rows: rows.slice(0, MOST_ROWS).map((r) => r[1]) })),
+    el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": w.t("timeline") }, grid({ head: [w.t("time"), w.t("run"), w.t("task"), w.t("what"), w.t("col-ms")], num: [4], rows: rows.slice(0, MOST_ROWS).map((r) => r[1]) })),
   ];
 }
 
 /** @param {import("./view.js").View} view */
 function why(view) {
   const { lab, words: w, ctx } = view;
-  const s = /** @type {import("./types.js").Session} */ (lab.session);
   const code = pseudoCode(lab, ctx);
   code.draw();
   return [
     el("p", { class: "muted small" }, w.t("at-clock", { time: ctx.clock(lab.time) })),
-    [0, 1].map((row) => el("p", { class: "verdict" }, el("b", {}, `${rowName(w, row, lab.info.pi)}: `), whySentence(lab, w, s.why(row, lab.time)))),
+    [0, 1].map((row) => el("p", { class: "verdict" }, el("b", {}, `${rowName(w, row, lab.info.pi)}: `), whySentence(lab, w, lab.why(row, lab.time)))),
     el("h3", {}, w.t("why-title")), code.when, code.lead, el("div", { class: "why" }, code.box, code.side),
   ];
 }

@@ -55,6 +55,8 @@ export class Lab {
     this.releases = [null, null];
     /** Zero of the ruler: where the story turns. */
     this.origin = 0;
+    /** Answers that need a replay of the run, kept until it changes. @private @type {Map<string, unknown>} */
+    this.known = new Map();
     /** Name of the preset or of the file. */
     this.workload = "";
     /** Whether it is a preset. */
@@ -138,6 +140,7 @@ export class Lab {
   /** Everything derived from the session, read once after each change. */
   read() {
     const s = /** @type {import("./types.js").Session} */ (this.session);
+    this.known.clear();
     this.info = s.info();
     this.runs = s.runs();
     this.cut = this.horizon === null ? this.runs : s.runs(this.horizon);
@@ -154,6 +157,26 @@ export class Lab {
     this.origin = this.boosts[1] ?? this.boosts[0] ?? block?.at_ns ?? 0;
     this.time = Math.min(this.time, info.duration_ns);
     this.tasks = [...info.tasks].sort((a, b) => RANK[a.role] - RANK[b.role]);
+  }
+
+  /**
+   * Asks once: an instant inside a run is found by replaying it, so what was asked is kept until the run changes.
+   * @template T @param {string} key @param {() => T} ask @returns {T}
+   */
+  once(key, ask) {
+    if (this.known.size > 400) this.known.clear();
+    if (!this.known.has(key)) this.known.set(key, ask());
+    return /** @type {T} */ (this.known.get(key));
+  }
+
+  /** The run queue of a row at an instant. @param {number} row @param {number} at */
+  queue(row, at) {
+    return this.once(`queue ${row} ${at}`, () => /** @type {import("./types.js").Session} */ (this.session).queue(row, at));
+  }
+
+  /** The decision at or before an instant. @param {number} row @param {number} at */
+  why(row, at) {
+    return this.once(`why ${row} ${at}`, () => /** @type {import("./types.js").Session} */ (this.session).why(row, at));
   }
 
   get duration() {
@@ -355,7 +378,7 @@ export class Lab {
   setView(from, to) {
     const least = 2e4;
     const margin = 0.02 * this.duration + 20 * MS;
-    let span = Math.max(least, Math.min(to - from, this.duration + 2 * margin));
+    const span = Math.max(least, Math.min(to - from, this.duration + 2 * margin));
     from = Math.max(-margin, Math.min(from, this.duration + margin - span));
     this.view = { from, to: from + span };
     this.touch("view");

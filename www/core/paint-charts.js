@@ -17,7 +17,7 @@ export function paintShare(lab, canvas, view) {
   const each = (view.width - left - right - gap * (n - 1)) / n;
   const points = Math.max(2, Math.min(1200, Math.round(each * 1.5)));
   const stop = view.played_ns === null ? Infinity : view.played_ns;
-  const curves = view.spans.map((/** @type {[number, number]} */ [a, z]) => view.rows.map((/** @type {number} */ row) => session.share_curve(row, view.task, a, z, view.window_ns, points)));
+  const curves = view.spans.map((/** @type {[number, number]} */ [a, z]) => view.rows.map((/** @type {number} */ row) => lab.once(`curve ${row} ${view.task} ${a} ${z} ${points}`, () => session.share_curve(row, view.task, a, z, view.window_ns, points))));
   const most = Math.max(0.1, ...curves.flat().map((/** @type {Float32Array} */ q) => q.reduce((m, v) => Math.max(m, v), 0)));
   const max = Math.min(1, Math.ceil(most * 10 + 0.6) / 10);
   const y = (/** @type {number} */ share) => floor - (share / max) * (floor - top);
@@ -72,13 +72,10 @@ export function paintShare(lab, canvas, view) {
       g.lineCap = "round";
       g.setLineDash([1 * s, 4 * s]);
       g.beginPath();
-      for (let i = 0, last = -1; i <= 40; i++) {
-        const t = a + ((z - a) * i) / 40;
+      for (const [t, ideal, last] of closedForm(lab, row, view.task, a, z)) {
         if (t > stop) break;
-        const ideal = session.ideal_share(row, t, view.task);
-        if (last >= 0 && ideal !== last) g.lineTo(x(t), y(last));
+        if (last !== ideal) g.lineTo(x(t), y(last));
         g.lineTo(x(t), y(ideal));
-        last = ideal;
       }
       g.stroke();
       g.setLineDash([]);
@@ -113,6 +110,30 @@ export function paintShare(lab, canvas, view) {
   return { plots, max };
 }
 
+/** Instants at which the closed form is asked for, besides the marks. */
+const SAMPLES = 4;
+
+/**
+ * The closed form over a span: it changes with loans, nice and blocking, so it is asked for after each mark and a few times more.
+ * @param {import("./lab.js").Lab} lab @param {number} row @param {number} task @param {number} a @param {number} z
+ * @returns {[at: number, ideal: number, before: number][]}
+ */
+function closedForm(lab, row, task, a, z) {
+  return lab.once(`ideal ${row} ${task} ${a} ${z}`, () => {
+    const session = /** @type {import("./types.js").Session} */ (lab.session);
+    const marks = lab.marks[row].filter((m) => m.at_ns > a && m.at_ns < z && /boost|nice|policy|variant|block|timeout/.test(m.kind)).slice(0, 12);
+    const times = [...new Set([...Array.from({ length: SAMPLES + 1 }, (_, i) => a + ((z - a) * i) / SAMPLES), ...marks.map((m) => m.at_ns + 1)])].sort((p, q) => p - q);
+    let before = NaN;
+    return times.map((t) => {
+      const ideal = session.ideal_share(row, t, task);
+      /** @type {[number, number, number]} */
+      const step = [t, ideal, Number.isNaN(before) ? ideal : before];
+      before = ideal;
+      return step;
+    });
+  });
+}
+
 /**
  * @param {import("./lab.js").Lab} lab @param {HTMLCanvasElement} canvas @param {number} row @param {number} at @param {any} view
  * @returns {{ span: [number, number] }}
@@ -120,7 +141,7 @@ export function paintShare(lab, canvas, view) {
 export function paintQueue(lab, canvas, row, at, view) {
   const b = brush(canvas, view);
   const { g, c, s } = b;
-  const q = /** @type {import("./types.js").Session} */ (lab.session).queue(row, at);
+  const q = lab.queue(row, at);
   const eevdf = q.kind === "eevdf";
   const roles = new Map(lab.info.tasks.map((t) => [t.name, t.role]));
   const shown = q.entities.slice(0, 6);

@@ -19,7 +19,7 @@ export function queue(lab, ctx) {
     const box = el("div", { class: "qchart" }, canvas);
     const name = el("span");
     const scale = el("span", { class: "muted" });
-    const table = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": w.t("queue-table") });
+    const table = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": w.t("queue-table") });
     const verdict = el("p", { class: "verdict" });
     const node = el("div", { class: "card pad" }, el("h3", {}, name, scale), box, table, verdict);
     return { row, canvas, box, name, scale, table, verdict, node, span: null, size: { width: 0, free() {} } };
@@ -37,13 +37,12 @@ export function queue(lab, ctx) {
 
   /** @param {boolean} freeze */
   function draw(freeze) {
-    const s = lab.session;
-    if (!s) return;
+    if (!lab.session) return;
     const roles = new Map(lab.info.tasks.map((t) => [t.name, t]));
     const sign = (/** @type {number} */ ns) => w.fixed(ns / 1e6, 3, true);
     let kind = "eevdf";
     for (const p of panels) {
-      const q = s.queue(p.row, lab.time);
+      const q = lab.queue(p.row, lab.time);
       kind = q.kind;
       say(p.name, rowName(w, p.row, lab.info.pi));
       paint(p, freeze);
@@ -58,7 +57,7 @@ export function queue(lab, ctx) {
         }),
       }));
       p.canvas.setAttribute("aria-label", w.t("queue-says", { all: q.entities.map((e) => w.t("queue-says-one", { task: e.name, lag: sign(e.lag), deadline: sign(e.deadline - q.v) })).join("; ") || w.t("queue-empty") }));
-      set(p.verdict, whySentence(lab, w, s.why(p.row, lab.time)));
+      set(p.verdict, whySentence(lab, w, lab.why(p.row, lab.time)));
     }
     const [a, b] = panels.map((p) => (p.span ? p.span[1] - p.span[0] : 0));
     const ratio = a && b ? a / b : 1;

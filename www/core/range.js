@@ -3,13 +3,17 @@ import { rowName } from "./answers.js";
 import { el, say, set, taskName } from "./dom.js";
 import { fraction } from "./share.js";
 
+let made = 0;
+
 /** @param {import("./lab.js").Lab} lab @param {import("./view.js").Context} ctx @returns {import("./types.js").Part} */
 export function range(lab, ctx) {
   const { words: w } = ctx;
-  const title = el("h3", { id: "h-range" });
-  const table = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "h-range" });
+  // It also stands in the table dialog: names must not clash.
+  const id = `h-range-${++made}`;
+  const title = el("h3", { id });
+  const table = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-labelledby": id });
   const text = el("div");
-  const node = el("section", { class: "card pad range", "aria-labelledby": "h-range" }, el("div", {}, title, table), text);
+  const node = el("section", { class: "card pad range", "aria-labelledby": id }, el("div", {}, title, table), text);
 
   function draw() {
     const s = lab.session;

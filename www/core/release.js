@@ -44,12 +44,11 @@ export function release(lab, ctx) {
     }
   }
 
-  /** When a task runs first after `at`, ns later. @param {number} row @param {number} task @param {number} at */
+  /** When a task takes its lock after `at`, ns later. @param {number} row @param {string} task @param {number} at */
   function firstRun(row, task, at) {
-    const s = /** @type {import("./types.js").Session} */ (lab.session);
-    const segments = s.segments(row, task, at, Math.min(lab.duration, at + 1e9));
-    for (let i = 0; i < segments.length; i += 3) if (segments[i + 1] === 0) return Math.max(0, segments[i] - at);
-    return null;
+    // Taking the lock takes no time, so the stint may be of no length: its mark tells of it all the same.
+    const taken = lab.marks[row].find((m) => m.kind === "lock" && m.task === task && m.at_ns >= at);
+    return taken ? taken.at_ns - at : null;
   }
 
   function tell() {
@@ -60,7 +59,7 @@ export function release(lab, ctx) {
     const values = { task: holder.name, waiter: waiter.name, variant: w.t(`short-${lab.info.pi}`) };
     if (a === null || b === null) return say(lead, w.t("release-one", { ...values, run: w.t(a === null ? `short-${lab.info.pi}` : "short-stock") }));
     const late = a - b;
-    const runs = [firstRun(0, waiter.id, a), firstRun(1, waiter.id, b)].map((x) => (x === null ? "–" : w.time(x)));
+    const runs = [firstRun(0, waiter.name, a), firstRun(1, waiter.name, b)].map((x) => (x === null ? "–" : w.time(x)));
     const all = { ...values, late: w.time(Math.abs(late)), run_a: runs[0], run_b: runs[1] };
     say(lead, w.t(late === 0 ? "release-same" : late > 0 ? "release-later" : "release-sooner", all));
     canvas.setAttribute("aria-label", lead.textContent ?? "");

@@ -13,7 +13,7 @@ export function section(id, title, tools, ...rest) {
  * @param {import("./words.js").Words} w @param {HTMLElement} picture @param {() => unknown} table makes the table anew
  */
 export function pictureOrTable(w, picture, table) {
-  const holder = el("div", { class: "scroll", hidden: true, tabindex: "0", role: "region", "aria-label": w.t("table") });
+  const holder = el("div", { class: "scroll", hidden: true, tabindex: "0", role: "group", "aria-label": w.t("table") });
   const button = el("button", { class: "btn plain", type: "button", "aria-pressed": "false", onclick: () => {
     const show = holder.hidden;
     holder.hidden = !show;

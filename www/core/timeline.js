@@ -36,8 +36,6 @@ export function timeline(lab, ctx) {
 
   /** @param {number} x CSS px from the stage's left */
   const timeAt = (x) => lab.view.from + ((x - painted.plot.x) / (painted.plot.width || 1)) * lab.span;
-  /** @param {number} t ns */
-  const xAt = (t) => painted.plot.x + ((t - lab.view.from) / lab.span) * painted.plot.width;
 
   function paint() {
     if (!lab.session || width < 1) return;

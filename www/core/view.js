@@ -365,7 +365,8 @@ export class View {
       const parts = module.below(this);
       this.parts.push(...parts);
       append(/** @type {Element} */ (this.below), parts.map((p) => p.node));
-      this.update(new Set(["session", "time", "view", "select", "play", "theme", "cover"]));
+      // Only the new ones: the others know it, and a field may be half typed.
+      for (const part of parts) part.update(new Set(["session", "time", "view", "select", "play", "theme", "cover"]));
     }).catch(() => {
       this.belowLoaded = undefined;
       this.tell("fail-below");

@@ -45,15 +45,14 @@ const LINES = [
 /** @param {import("./lab.js").Lab} lab @param {import("./view.js").Context} ctx */
 export function pseudoCode(lab, ctx) {
   const { words: w } = ctx;
-  const box = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": w.t("code-title") });
+  const box = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": w.t("code-title") });
   const side = el("div", { class: "side" });
   const when = el("span", { class: "muted small" });
   const lead = el("p", { class: "lead" });
 
   function draw() {
-    const s = lab.session;
-    if (!s || !lab.holder) return;
-    const steps = [0, 1].map((row) => s.why(row, lab.time)?.steps ?? null);
+    if (!lab.session || !lab.holder) return;
+    const steps = [0, 1].map((row) => lab.why(row, lab.time)?.steps ?? null);
     const told = steps[1] ?? steps[0];
     const holder = lab.holder.name;
     if (!told) {
