@@ -11,14 +11,17 @@
 
 pub mod bounds;
 mod build;
+mod compile;
 mod edit;
 mod error;
 mod lab;
 mod names;
 pub mod presets;
 mod read;
+mod read_event;
 mod read_lab;
 mod read_task;
+mod resolve;
 mod task;
 mod text;
 mod write;

@@ -62,7 +62,7 @@ impl Targets {
         match self.get(name) {
             None => Err(["expected the name of a task, found ", &quoted(name)].concat()),
             Some((task, _)) if self.forked_only[task] => {
-                let why = "; a control cannot, it only starts when forked";
+                let why = ", which only starts when forked";
                 Err([
                     "expected a task that exists from the start, found ",
                     &quoted(name),

@@ -11,7 +11,8 @@ use super::bounds;
 use super::error::Error;
 use super::lab::Window;
 use super::names::Targets;
-use super::task::{Asked, PhaseChange, Task};
+use super::resolve::Raw;
+use super::task::Task;
 use super::text::{Key, Text, over, push_plain, quoted};
 use super::{Workload, event_count, notice};
 use crate::model::machine::Protocol;
@@ -45,27 +46,6 @@ impl<'t> Table<'t> {
     /// The index of a name that has one.
     pub fn get(&self, name: &str) -> Option<u32> {
         self.index.get(name).copied()
-    }
-}
-
-/// Scheduling parameters as written: they have a meaning once the policy is known.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Raw {
-    pub policy: Option<Policy>,
-    pub priority: Option<(i64, usize)>,
-    pub dl_runtime: Option<Ns>,
-    pub dl_period: Option<Ns>,
-    pub dl_deadline: Option<Ns>,
-}
-
-impl Raw {
-    pub fn is_empty(&self) -> bool {
-        let stated = |ns: Option<Ns>| ns.is_some_and(|ns| ns.0 > 0);
-        self.policy.is_none()
-            && self.priority.is_none()
-            && !stated(self.dl_runtime)
-            && !stated(self.dl_period)
-            && !stated(self.dl_deadline)
     }
 }
 
@@ -105,11 +85,13 @@ pub(super) struct Reader<'t> {
     /// Which task had its notices on `mem` and `iorun`.
     pub bytes_noted: (usize, u8),
     /// Which task had its notice on SCHED_DEADLINE.
-    deadline_noted: Option<usize>,
+    pub deadline_noted: Option<usize>,
     pub controls_at: Vec<usize>,
     pub windows_at: Vec<usize>,
     pub holder_at: usize,
-    pub has_tasks: bool,
+    /// Where `tasks` begins, and each task.
+    pub tasks_at: Option<usize>,
+    pub task_at: Vec<usize>,
     pub targets: Targets,
 }
 
@@ -143,7 +125,8 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Workload> {
         controls_at: Vec::new(),
         windows_at: Vec::new(),
         holder_at: 0,
-        has_tasks: false,
+        tasks_at: None,
+        task_at: Vec::new(),
         targets: Targets::default(),
     };
     if text.len() > bounds::BYTES {
@@ -265,16 +248,16 @@ impl<'t> Reader<'t> {
     }
 
     fn finish(mut self) -> Result<Workload> {
-        if !self.has_tasks {
+        let Some(tasks_at) = self.tasks_at else {
             let message =
                 "no \"tasks\" in it: this is a part of a workload, to be merged with others";
             return Err(self.text.error_in(0, String::new(), message.to_owned()));
-        }
+        };
         if self.out.tasks.is_empty() {
             let message = "expected at least one task";
             return Err(self
                 .text
-                .error_in(0, "tasks".to_owned(), message.to_owned()));
+                .error_in(tasks_at, "tasks".to_owned(), message.to_owned()));
         }
         self.out.default_policy = self.default_policy.unwrap_or(Policy::Normal);
         self.out.pi_enabled = self.pi_enabled.unwrap_or(false);
@@ -293,80 +276,6 @@ impl<'t> Reader<'t> {
         Ok(self.out)
     }
 
-    /// Gives priorities their meaning, now that the default policy is known.
-    fn resolve_scheduling(&mut self) -> Result<()> {
-        let raw = std::mem::take(&mut self.raw);
-        // The policy in force before the phase at hand.
-        let mut before = self.out.default_policy;
-        for (task, phase, raw) in raw {
-            let n = task as usize;
-            let Some(phase) = phase else {
-                let policy = raw.policy.unwrap_or(self.out.default_policy);
-                let asked = self.asked(policy, &raw, n, None)?;
-                self.out.tasks[n].asked = (!raw.is_empty()).then_some(asked);
-                before = policy;
-                continue;
-            };
-            let phase = phase as usize;
-            let policy = raw.policy.unwrap_or(before);
-            let asked = self.asked(policy, &raw, n, Some(phase))?;
-            // rt-app sets the nice level alone when the policy stays, and the kernel tells the
-            // two apart on a boosted task.
-            let stays = policy == before && !policy.is_rt() && policy != Policy::Deadline;
-            self.out.tasks[n].phases[phase].change = Some(if stays && asked.dl_runtime.0 == 0 {
-                PhaseChange::Nice(asked.scheduling.nice)
-            } else {
-                PhaseChange::Policy(asked)
-            });
-            before = policy;
-        }
-        let default = self.out.default_policy;
-        for task in &mut self.out.tasks {
-            settle_first_change(task, default);
-        }
-        Ok(())
-    }
-
-    /// A policy with its parameters, checked.
-    fn asked(
-        &mut self,
-        policy: Policy,
-        raw: &Raw,
-        task: usize,
-        phase: Option<usize>,
-    ) -> Result<Asked> {
-        if policy == Policy::Deadline && self.deadline_noted != Some(task) {
-            self.deadline_noted = Some(task);
-            let path = task_path(&self.out.tasks[task]);
-            let what = "SCHED_DEADLINE is modelled as a class above real time, ordered by deadline; its bandwidth is not";
-            notice(&mut self.out.notices, &path, what);
-        }
-        let mut priority = Asked::default_priority(policy);
-        if let Some((stated, at)) = raw.priority
-            && policy != Policy::Deadline
-        {
-            check_priority(policy, stated).map_err(|message| {
-                let mut path = task_path(&self.out.tasks[task]);
-                if let Some(phase) = phase {
-                    path.push_str(".phases.");
-                    push_plain(&mut path, &self.out.tasks[task].phases[phase].name);
-                }
-                path.push_str(".priority");
-                self.text.error_in(at, path, message)
-            })?;
-            priority = stated as i32;
-        }
-        let mut asked = Asked::with(policy, priority);
-        asked.dl_runtime = raw.dl_runtime.unwrap_or(Ns(0));
-        if policy == Policy::Deadline {
-            asked.dl_period = raw.dl_period.unwrap_or(asked.dl_runtime);
-            asked.scheduling.deadline = raw.dl_deadline.unwrap_or(asked.dl_period);
-        } else if asked.dl_runtime.0 > 0 && !policy.is_rt() {
-            asked.scheduling.slice = Some(asked.dl_runtime);
-        }
-        Ok(asked)
-    }
-
     /// No two tasks may run under one name.
     fn check_names(&mut self) -> Result<()> {
         match Targets::new(&self.out.tasks) {
@@ -377,7 +286,7 @@ impl<'t> Reader<'t> {
             Err((task, name)) => {
                 let message = ["two tasks would run as ", &quoted(&name)].concat();
                 let path = task_path(&self.out.tasks[task]);
-                Err(self.text.error_in(0, path, message))
+                Err(self.text.error_in(self.task_at[task], path, message))
             }
         }
     }
@@ -454,25 +363,6 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// In a task that begins again, the first change of a phase must also undo the last one's policy.
-fn settle_first_change(task: &mut Task, default: Policy) {
-    if task.rounds == Some(1) {
-        return;
-    }
-    let start = task.asked.map_or(default, |asked| asked.scheduling.policy);
-    let last = task.phases.iter().rev().find_map(|p| match p.change {
-        Some(PhaseChange::Policy(asked)) => Some(asked.scheduling.policy),
-        _ => None,
-    });
-    let first = task.phases.iter_mut().find_map(|p| p.change.as_mut());
-    if let (Some(first), Some(last)) = (first, last)
-        && let PhaseChange::Nice(nice) = *first
-        && last != start
-    {
-        *first = PhaseChange::Policy(Asked::with(start, nice));
-    }
-}
-
 /// The path of a task, for a message.
 pub(super) fn task_path(task: &Task) -> String {
     let mut path = String::from("tasks.");
@@ -492,19 +382,6 @@ pub(super) fn policy_named(name: &str) -> Option<Policy> {
     ]
     .into_iter()
     .find(|policy| policy.name() == name)
-}
-
-/// Whether a priority is one under a policy; else the sentence that says so.
-pub(super) fn check_priority(policy: Policy, priority: i64) -> std::result::Result<(), String> {
-    let (what, low, high) = if policy.is_rt() {
-        ("a real-time priority in 1..99", 1, 99)
-    } else {
-        ("a nice value in -20..19", -20, 19)
-    };
-    if (low..=high).contains(&priority) {
-        return Ok(());
-    }
-    Err(["expected ", what, ", found ", &priority.to_string()].concat())
 }
 
 /// Whether windows are what they must be among themselves; else path and sentence.
