@@ -225,15 +225,40 @@ fn the_summary_of_a_timehist_adds_up() {
             assert_eq!(cells[3], msec(task.cpu_ns), "{name} {row}");
         }
         let total: u64 = report.tasks.iter().map(|t| t.cpu_ns).sum();
-        let idle = msec(report.duration_ns - total);
-        assert!(
-            summary
-                .lines()
-                .any(|l| l.contains("idle for") && l.contains(&idle)),
-            "{name}: {summary}"
-        );
+        // The figure alone: `0.000` is also the end of `26500.000`.
+        let line = summary.lines().find(|l| l.contains("idle for")).unwrap();
+        let idle = line.split_whitespace().nth(4).unwrap();
+        assert_eq!(idle, msec(report.duration_ns - total), "{name}: {line}");
         let row = text.lines().nth(3).unwrap();
         assert_eq!(row.split_whitespace().count(), 6, "{row}");
+    }
+}
+
+#[test]
+fn an_ftrace_text_tells_how_a_task_leaves() {
+    let text = r#"{ "global": { "duration": 1, "pi_enabled": true }, "tasks": {
+        "ends": { "loop": 1, "run": 10000 },
+        "sleeps": { "loop": -1, "run": 1000, "sleep": 5000 },
+        "owns": { "loop": 1, "lock": "M", "run": 500000, "unlock": "M", "suspend": "x" },
+        "blocks": { "delay": 2000, "loop": 1, "lock": "M", "unlock": "M", "suspend": "x" },
+        "spins": { "loop": -1, "run": 1000 } } }"#;
+    let text = written(ftrace::write, scenario(text));
+    let lines = ftrace_lines(&text);
+    let states = |comm: &str| {
+        let left = lines
+            .iter()
+            .filter(|l| l.event == "sched_switch" && l.fields["prev_comm"] == comm);
+        let mut states: Vec<&str> = left.map(|l| l.fields["prev_state"]).collect();
+        let last = states.last().copied().unwrap();
+        states.sort();
+        states.dedup();
+        (states, last)
+    };
+    assert_eq!(states("ends").1, "X");
+    assert_eq!(states("spins"), (vec!["R"], "R"));
+    for comm in ["sleeps", "blocks"] {
+        assert!(states(comm).0.contains(&"S"), "{comm}");
+        assert!(!states(comm).0.contains(&"X"), "{comm}");
     }
 }
 

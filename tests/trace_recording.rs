@@ -5,7 +5,9 @@ use reweight_lab::model::observer::{Event, LockEvent, Observer, Pick};
 use reweight_lab::model::task::State;
 use reweight_lab::model::units::{CpuId, LockId, Ns, TaskId};
 use reweight_lab::trace::recording::TaskRange;
-use reweight_lab::trace::{Doing, Recording, Run, Spent, Watching, simulate, simulate_watching};
+use reweight_lab::trace::{
+    Doing, Recording, Run, Spent, Watching, What, simulate, simulate_watching,
+};
 use reweight_lab::workload::{Options, Scenario, Workload, presets};
 
 fn scenario(text: &str) -> Scenario {
@@ -359,6 +361,9 @@ fn a_full_ring_keeps_the_latest_exactly_and_grows_no_more() {
             whole.next_decision(from).map(|d| d.at)
         );
     }
+    // The very first instant that is kept is kept whole.
+    let (from, to) = (ring.start(), scenario.duration);
+    assert_eq!(ring.marks(from, to), whole.marks(from, to));
     // Questions about what is forgotten are answered without a panic.
     for t in (0..machine.tasks().len() as u32).map(TaskId) {
         ring.task_range(t, Ns(0), scenario.duration);
@@ -372,4 +377,33 @@ fn a_tiny_limit_still_works() {
     let scenario = preset("sleepers");
     let (ring, _, _) = record(&scenario, 1);
     assert!(ring.bytes() < 200_000);
+}
+
+/// The strong waiter gives up; the weak one that stays is no better than the holder, so the loan
+/// ends then, though there still is a donor.
+#[test]
+fn a_boost_ends_when_only_a_weaker_waiter_stays() {
+    let text = r#"{ "global": { "duration": 4, "pi_enabled": true }, "tasks": {
+        "low": { "priority": 10, "loop": 1, "lock": "M", "runtime": 3500000, "unlock": "M", "suspend": "x" },
+        "weak": { "priority": 15, "delay": 500000, "loop": 1, "lock": "M", "unlock": "M", "suspend": "x" },
+        "strong": { "priority": 0, "delay": 1000000, "loop": 1,
+                    "lock_timed": { "ref": "M", "timeout": 1000000 }, "unlock": "M", "suspend": "x" } },
+        "lab": { "pi": "reweight-fixed" } }"#;
+    let run = simulate(scenario(text), true).unwrap();
+    assert_eq!(run.holder.as_deref(), Some("low"));
+    let boost = run.boost.unwrap();
+    let end = boost.to.unwrap();
+    let near = |at: Ns, ms: u64| at >= Ns::from_ms(ms) && at < Ns::from_ms(ms + 100);
+    assert!(near(boost.from, 1000), "from {}", boost.from.0);
+    assert!(near(end, 2000), "to {}", end.0);
+    // It is the remaining waiter's case: a donor is still named at the deboost.
+    let recording = run.recording.unwrap();
+    let donor = recording
+        .marks(end, Ns(end.0 + 1))
+        .iter()
+        .find_map(|m| match m.what {
+            What::SetPrio { donor, .. } if m.task == Some(boost.task) => Some(donor),
+            _ => None,
+        });
+    assert_eq!(donor, Some(Some(TaskId(1))));
 }

@@ -484,3 +484,26 @@ impl Recording {
             .filter_map(move |(c, p)| find(p).map(|i| p.get(CpuId(c as u32), i)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::pi::Variant;
+    use crate::trace::mark::What;
+
+    #[test]
+    fn a_mark_at_the_first_kept_instant_stays() {
+        // Full enough to forget once: the oldest quarter of 1600 ns.
+        let mut recording = Recording::new(20 * size_of::<Mark>());
+        recording.marks = (0..=16)
+            .map(|i| Mark {
+                at: Ns(100 * i),
+                task: None,
+                what: What::Variant(Variant::Stock),
+            })
+            .collect();
+        recording.forget(Ns(1600));
+        assert_eq!(recording.start(), Ns(400));
+        assert_eq!(recording.marks.first().map(|m| m.at), Some(Ns(400)));
+    }
+}
