@@ -550,10 +550,19 @@ fn a_preset_printed_and_read_again_is_the_same_run() {
     }
 }
 
+const COMMANDS: [&str; 6] = [
+    "simulate",
+    "compare",
+    "sweep",
+    "trace",
+    "presets",
+    "completions",
+];
+
 #[test]
 fn help_has_examples_for_every_command() {
     let top = prints(&["--help"]);
-    for command in ["simulate", "compare", "sweep", "presets", "completions"] {
+    for command in COMMANDS {
         assert!(top.contains(command));
         let help = prints(&[command, "--help"]);
         assert!(help.contains("Examples:"), "{command}");
@@ -572,8 +581,14 @@ fn the_examples_in_the_help_are_accepted() {
     let scratch = Scratch::new("examples");
     let mine = prints(&["presets", "patch-test"]);
     std::fs::write(scratch.path("mine.json"), mine).unwrap();
+    let trace = prints(&["simulate", "patch-test", "--format", "ftrace"]);
+    std::fs::write(scratch.path("trace.txt"), &trace).unwrap();
+    let packed = std::fs::File::create(scratch.path("trace.txt.gz")).unwrap();
+    let mut packed = flate2::write::GzEncoder::new(packed, flate2::Compression::fast());
+    packed.write_all(trace.as_bytes()).unwrap();
+    packed.finish().unwrap();
     let mut tried = 0;
-    for command in ["simulate", "compare", "sweep", "presets", "completions"] {
+    for command in COMMANDS {
         let help = prints(&[command, "--help"]);
         let examples = help.split("Examples:").nth(1).unwrap();
         for line in examples.lines().map(str::trim) {
