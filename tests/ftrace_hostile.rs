@@ -42,6 +42,7 @@ fn options() -> Options {
     Options {
         windows,
         timeline: 1000,
+        story: 1000,
         ..Options::default()
     }
 }
@@ -60,6 +61,9 @@ fn told(bytes: &[u8], piece: usize) -> Result<TraceReport, String> {
             .iter()
             .all(|s| s.from <= s.to && (s.task as usize) < trace.timeline.tasks.len())
     );
+    if let Ok(what_if) = trace.what_if("spoilt") {
+        assert!(what_if.workload.tasks.len() <= 64);
+    }
     Ok(trace.report)
 }
 

@@ -1,7 +1,7 @@
 //! `trace`: what a real kernel did, from its ftrace text.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 use super::args;
@@ -10,6 +10,7 @@ use super::output::Output;
 use super::progress::Progress;
 use super::simulate::json;
 use super::source::cannot_read;
+use crate::model::kernel::Kernel;
 use crate::model::units::Ns;
 use crate::trace::read::{self, Options, Reader, Trace};
 use crate::workload::Window;
@@ -22,10 +23,13 @@ use crate::workload::Window;
   trace-cmd report | reweight-lab trace -
   perf script | reweight-lab trace - --window late=5790s..5791s
   reweight-lab trace trace.txt --format boosts
+  reweight-lab trace trace.txt --format what-if --kernel 6.1
+  reweight-lab trace trace.txt --format workload | reweight-lab compare -
 
 FILE is the kernel's `trace` file, or what trace-cmd report or perf script print; gzip is
 unpacked. Formats: text for people; json (stable, see docs/traces.md); csv, one line for each
-task and window; boosts, one line of CSV for each boost.")]
+task and window; boosts, one line of CSV for each boost; workload, the rt-app JSON that the
+trace implies; what-if, that workload under every variant beside what the kernel did.")]
 pub(super) struct Args {
     /// ftrace text, or - for standard input
     #[arg(value_name = "FILE")]
@@ -40,6 +44,12 @@ pub(super) struct Args {
     /// none is
     #[arg(long, value_name = "TIME", value_parser = args::duration, default_value = "250ms")]
     pause: Ns,
+    /// The kernel of what-if, which a trace does not tell [default: 6.12]
+    #[arg(long, value_parser = args::kernel())]
+    kernel: Option<Kernel>,
+    /// Ticks a second of what-if, which a trace does not tell [default: 1000]
+    #[arg(long, value_parser = args::hz())]
+    hz: Option<u32>,
     /// Write to this file instead of standard output; it is there whole or not at all
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -52,7 +62,12 @@ enum Format {
     Json,
     Csv,
     Boosts,
+    Workload,
+    WhatIf,
 }
+
+/// Sleeps kept for the workload a trace implies: 64 MB.
+const STORY: usize = 1_000_000;
 
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let windows = args.windows.into_iter().map(|w| read::Window {
@@ -67,13 +82,31 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         } else {
             args.pause
         },
+        story: if matches!(args.format, Format::Workload | Format::WhatIf) {
+            STORY
+        } else {
+            0
+        },
         ..Options::default()
     };
-    let report = open(&args.file, options)?.report;
+    let trace = open(&args.file, options)?;
+    let report = &trace.report;
     let mut out = Output::open(args.output.as_deref())?;
     match args.format {
         Format::Text => report.write_text(&mut out)?,
-        Format::Json => json(&report, &mut out)?,
+        Format::Json => json(report, &mut out)?,
+        Format::Workload => {
+            let implied = trace.what_if(&args.file)?.workload;
+            for notice in &implied.notices {
+                say(&format!("note: {notice}"));
+            }
+            out.write_all(implied.to_json().as_bytes())?;
+        }
+        Format::WhatIf => {
+            let what_if = trace.what_if(&args.file)?;
+            let models = what_if.run(args.kernel, args.hz).map_err(Failure::Could)?;
+            what_if.write_text(&models, &mut out)?;
+        }
         Format::Csv | Format::Boosts => {
             for notice in &report.notices {
                 say(&format!("note: {notice}"));

@@ -16,7 +16,8 @@
 use super::boosts::{self, Boosts, End};
 use super::cpus::{Cpu, Current};
 use super::event::{Event, Off, What, Who, printable};
-use super::tasks::{Load, Sleep, State, Tasks};
+use super::story::Story;
+use super::tasks::{Futex, Load, Sleep, State, Tasks};
 use super::timeline::{Kind, Timeline};
 use super::windows::Windows;
 use crate::model::units::Ns;
@@ -41,6 +42,7 @@ pub(super) struct Analysis {
     pub windows: Windows,
     pub boosts: Boosts,
     pub timeline: Timeline,
+    pub story: Story,
     pub marks: Vec<Mark>,
     pub marks_left_out: u64,
     /// First and last line, on the trace's clock.
@@ -85,9 +87,8 @@ impl Analysis {
             What::Fork { child, comm } => self.fork(child, comm, e.at),
             What::Exec { pid, old } => self.exec(pid, old, e.at),
             What::FutexEnter {
-                op: 0 | 6 | 13,
-                address,
-            } => self.futex(speaks, Some(address)),
+                op: op @ (0 | 6 | 13),
+            } => self.futex(speaks, Some(Futex { inherit: op != 0 })),
             What::FutexEnter { .. } | What::FutexExit => self.futex(speaks, None),
             What::Marker { text } => self.mark(e, text),
             What::Runtime { .. } | What::Exit | What::Other { .. } => {}
@@ -286,8 +287,10 @@ impl Analysis {
     }
 
     pub(super) fn go_off(&mut self, i: usize, off: Off, cpu: u32, at: Ns) {
+        let slept_at = self.recorded(at);
         let t = &mut self.tasks.all[i];
         t.undecided = None;
+        t.slept_at = slept_at;
         match off {
             Off::Runnable => self.wait_on(i, cpu, at),
             Off::Dead => {
@@ -333,7 +336,10 @@ impl Analysis {
             // Runnable all the time, or its wakeup would have been told.
             State::Unseen if self.wakes > 0 => t.state = State::Waiting,
             State::Asleep if t.assumed => t.state = State::Waiting,
-            State::Asleep => self.missed_wakes += 1,
+            State::Asleep => {
+                self.missed_wakes += 1;
+                self.tell_missed(i, at);
+            }
             _ => {}
         }
         let t = &mut self.tasks.all[i];
@@ -383,6 +389,7 @@ impl Analysis {
         self.tasks.all[i].named(who.comm);
         self.see_prio(i, who.prio, e.at);
         let lock = self.handed_over(i, speaks, e.interrupt);
+        self.tell_wake(i, e, speaks, lock, new);
         if e.resched != Some(false) && target.is_none_or(|cpu| cpu == e.cpu) {
             self.cpu(e.cpu).preempted_at = Some((e.at, who.pid));
         }
@@ -456,7 +463,7 @@ impl Analysis {
         }
     }
 
-    pub(super) fn futex(&mut self, speaks: Option<usize>, lock: Option<u64>) {
+    pub(super) fn futex(&mut self, speaks: Option<usize>, lock: Option<Futex>) {
         if let Some(i) = speaks {
             self.tasks.all[i].futex = lock;
         }
@@ -488,9 +495,21 @@ impl Analysis {
             self.end_boost(position, at, End::Reniced);
         }
         if !self.tasks.all[i].boosted {
-            self.tasks.all[i].base = Some(prio);
+            self.own_prio(i, prio, at);
         }
         self.put_prio(i, prio, at);
+    }
+
+    /// The prio without boost is this from now on.
+    pub(super) fn own_prio(&mut self, i: usize, prio: i32, at: Ns) {
+        let now = self.recorded(at);
+        let t = &mut self.tasks.all[i];
+        if t.first_base.is_none() {
+            t.first_base = Some(prio);
+        } else if t.base != Some(prio) {
+            self.story.renice(t.serial, now, prio);
+        }
+        t.base = Some(prio);
     }
 
     pub(super) fn put_prio(&mut self, i: usize, prio: i32, at: Ns) {

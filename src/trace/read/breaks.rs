@@ -102,6 +102,7 @@ impl Analysis {
             cpu.last = gap.to;
             cpu.known_from = gap.to;
         }
+        self.story.pause(gap.from, gap.to);
         self.windows.untraced(gap.from, gap.to);
         self.stretch = gap.to;
         self.last = gap.to;

@@ -116,7 +116,6 @@ pub(super) enum What<'a> {
     /// The futex operation without its flag bits.
     FutexEnter {
         op: u32,
-        address: u64,
     },
     FutexExit,
     /// Text a program wrote to trace_marker; rt-app's begin with `rtapp_`.

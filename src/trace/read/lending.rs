@@ -45,10 +45,10 @@ impl Analysis {
                 },
             );
         }
-        let t = &mut self.tasks.all[i];
-        if !t.boosted {
-            t.base = Some(from);
+        if !self.tasks.all[i].boosted {
+            self.own_prio(i, from, at);
         }
+        let t = &mut self.tasks.all[i];
         let base = t.base.unwrap_or(from);
         let since = t.prio_since;
         let was_boosted = t.boosted;
@@ -79,7 +79,12 @@ impl Analysis {
             }
         } else {
             t.boosted = false;
-            t.base = Some(to);
+            if !was_boosted && to > from {
+                // What it had when first seen was lent.
+                t.first_base = Some(to);
+                t.base = Some(to);
+            }
+            self.own_prio(i, to, at);
             self.put_prio(i, to, at);
             if !was_boosted && to > from {
                 self.boosts
@@ -101,6 +106,10 @@ impl Analysis {
             t.totals.sleep = t.totals.sleep.saturating_sub(span);
             t.totals.blocked += span;
             self.timeline.was_blocked(t.serial);
+            let task = t.serial;
+            if let Some(holder) = self.tasks.find(holder) {
+                self.story.gave_up(task, self.tasks.all[holder].serial);
+            }
         }
     }
 
@@ -141,8 +150,9 @@ impl Analysis {
             .filter(|&p| self.boosts.active[p].by() == Some(pid))
         {
             self.end_boost(position, at, End::Unmoved);
-            let t = &mut self.tasks.all[holder];
-            t.base = t.prio;
+            if let Some(prio) = self.tasks.all[holder].prio {
+                self.own_prio(holder, prio, at);
+            }
         }
     }
 

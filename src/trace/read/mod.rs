@@ -8,7 +8,9 @@
 //! * [`head`], [`payload`]: one line of any writer into an event;
 //! * [`analysis`]: events into the states of tasks and CPUs;
 //! * [`boosts`], [`contention`]: who lent to whom, and the verdicts;
-//! * [`report`]: the answer, with its text and CSV renderings.
+//! * [`report`]: the answer, with its text and CSV renderings;
+//! * [`story`], [`implied`], [`what_if`]: the workload a trace implies, and what it does under every
+//!   variant.
 //!
 //! What cannot be read is counted and told by line number, never fatal; only input that is no
 //! trace text at all is refused.
@@ -24,6 +26,7 @@ mod event;
 #[cfg(not(target_arch = "wasm32"))]
 mod gzip;
 mod head;
+mod implied;
 mod lending;
 mod line;
 mod lines;
@@ -37,9 +40,11 @@ mod report;
 mod samples;
 mod silence;
 mod sniff;
+mod story;
 mod tally;
 mod tasks;
 mod timeline;
+mod what_if;
 mod windows;
 
 pub use analysis::MAX_MARKS;
@@ -54,3 +59,4 @@ pub use report::{
 pub use samples::{EXACT, Samples};
 pub use tasks::MAX_TASKS;
 pub use timeline::{Kind, Lane, Segment, Timeline};
+pub use what_if::{Beside, ModelReport, WhatIf};

@@ -352,8 +352,7 @@ fn futex(fields: &[u8]) -> Option<What<'_>> {
     } else {
         u32::try_from(hex(op)?).ok()? & 0x7f
     };
-    let address = value_of(fields, b"uaddr").and_then(hex).unwrap_or(0);
-    Some(What::FutexEnter { op, address })
+    Some(What::FutexEnter { op })
 }
 
 /// What follows `name:` or `name=`.

@@ -12,9 +12,12 @@ use super::lines::{Line, Lines};
 use super::report::{self, TraceReport};
 use super::silence::{Gap, Rule};
 use super::sniff;
+use super::story::Story;
 use super::tally::Tally;
 use super::timeline::Timeline;
+use super::what_if::WhatIf;
 use crate::model::units::Ns;
+use crate::workload;
 
 /// Why there is no report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +103,8 @@ pub struct Options {
     pub quiet: Ns,
     /// Spans to keep for the timeline; by default none.
     pub timeline: usize,
+    /// Sleeps to keep for [`Trace::what_if`], of 64 bytes each; by default none.
+    pub story: usize,
 }
 
 impl Default for Options {
@@ -108,6 +113,7 @@ impl Default for Options {
             windows: Vec::new(),
             quiet: Ns::from_ms(250),
             timeline: 0,
+            story: 0,
         }
     }
 }
@@ -129,6 +135,18 @@ pub struct Trace {
     pub report: TraceReport,
     /// What each task did; empty unless [`Options::timeline`] asked for it.
     pub timeline: Timeline,
+    analysis: Analysis,
+}
+
+impl Trace {
+    /// The workload the trace implies; `file` is its name for messages. With [`Options::story`]
+    /// at 0 nobody sleeps in it.
+    ///
+    /// # Errors
+    /// A workload beyond the bounds of [`workload::bounds`].
+    pub fn what_if(&self, file: &str) -> Result<WhatIf, workload::Error> {
+        WhatIf::of(&self.analysis, file)
+    }
 }
 
 /// Reads trace text pushed in pieces.
@@ -153,6 +171,7 @@ impl Reader {
     pub fn new(options: Options) -> Reader {
         let mut analysis = Analysis {
             timeline: Timeline::new(options.timeline),
+            story: Story::new(options.story),
             ..Analysis::default()
         };
         for w in options.windows {
@@ -303,9 +322,13 @@ impl Reader {
             });
         }
         let report = report::of(&core.analysis, &core.tally, lines.count());
-        let mut timeline = core.analysis.timeline;
+        let mut timeline = std::mem::take(&mut core.analysis.timeline);
         timeline.finish();
-        Ok(Trace { report, timeline })
+        Ok(Trace {
+            report,
+            timeline,
+            analysis: core.analysis,
+        })
     }
 }
 

@@ -323,14 +323,14 @@ fn spread(s: &Samples) -> SpreadReport {
 const ENDED: &str = "(ended)";
 
 /// Names that tell tasks apart.
-struct Names {
+pub(super) struct Names {
     /// By serial number.
     by_serial: HashMap<u32, String>,
     by_pid: HashMap<u32, String>,
 }
 
 impl Names {
-    fn of(seen: &Analysis) -> Names {
+    pub(super) fn of(seen: &Analysis) -> Names {
         let mut uses: HashMap<String, u32> = HashMap::new();
         for t in seen.tasks.listed() {
             *uses.entry(t.comm.text()).or_default() += 1;
@@ -356,7 +356,7 @@ impl Names {
         names
     }
 
-    fn task(&self, t: &Task) -> String {
+    pub(super) fn task(&self, t: &Task) -> String {
         self.by_serial[&t.serial].clone()
     }
 

@@ -39,6 +39,13 @@ pub(super) enum Sleep {
     Perhaps(u32),
 }
 
+/// A call that takes a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Futex {
+    /// The lock inherits prio.
+    pub inherit: bool,
+}
+
 /// Where time went.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
@@ -91,8 +98,12 @@ pub(super) struct Task {
     pub woken: Option<Ns>,
     /// The pid whose prio this task has raised since it last slept.
     pub raised: Option<u32>,
-    /// The address of the lock a futex call is about.
-    pub futex: Option<u64>,
+    /// The lock a futex call is about.
+    pub futex: Option<Futex>,
+    /// Recorded time when it last went to sleep.
+    pub slept_at: Ns,
+    /// The first prio of its own that was seen.
+    pub first_base: Option<i32>,
     /// A sleep that turns out to have been a lock wait if the task takes its loan back.
     pub undecided: Option<(u32, Ns)>,
     pub load: Option<Load>,
@@ -120,6 +131,8 @@ impl Task {
             woken: None,
             raised: None,
             futex: None,
+            slept_at: Ns(0),
+            first_base: None,
             undecided: None,
             load: None,
             boosted: false,
