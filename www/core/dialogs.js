@@ -200,6 +200,8 @@ function table(view) {
   const STATES = ["running", "ready", "blocked", "sleeping", "ended"];
   const numbers = range(lab, ctx);
   numbers.update(new Set(["session"]));
+  // The page has the same section further down; here it is part of the dialog.
+  numbers.node.setAttribute("role", "group");
   const [from, to] = lab.select ?? [lab.view.from, lab.view.to];
   const stop = lab.horizon === null ? to : Math.min(to, lab.horizon);
   /** @type {[number, unknown[]][]} */
