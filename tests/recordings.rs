@@ -24,7 +24,10 @@ const KNOWN: [(&str, &str, &str); 1] = [
     ("linux-6.12-hz250-reweight", "bg_sleeper", "B"),
 ];
 
-fn states(want: &Value, racy: &Value, got: &dyn Fn(&str) -> Option<(u32, i32, Policy)>, at: &str) {
+/// A task's weight, prio and policy.
+type Seen = (u32, i32, Policy);
+
+fn states(want: &Value, racy: &Value, got: &dyn Fn(&str) -> Option<Seen>, at: &str) {
     let racy: Vec<&str> = racy
         .as_array()
         .into_iter()
@@ -69,7 +72,7 @@ fn hold(config: &str, name: &str, expected: &Value, scenario: &Value, kernel: Ke
     let mut at_instant = Vec::new();
     for &at in &instants {
         machine.run_until(at, &mut ()).expect("it makes progress");
-        let tasks: Vec<(String, u64, (u32, i32, Policy))> = (0..machine.tasks().len() as u32)
+        let tasks: Vec<(String, u64, Seen)> = (0..machine.tasks().len() as u32)
             .map(|i| {
                 let task = machine.task(TaskId(i));
                 let state = (task.weight(), task.prio(), task.policy());
