@@ -238,7 +238,7 @@ fn boundaries(windows: &[Window], duration: Ns) -> Vec<Ns> {
 /// The names of all tasks by id. A name met before gets a number, so that the JSON's objects
 /// have no key twice.
 pub fn unique_names(machine: &Machine, names: &Names) -> Vec<String> {
-    let mut seen = std::collections::BTreeMap::new();
+    let mut seen = std::collections::HashMap::new();
     names
         .all_tasks(machine)
         .into_iter()

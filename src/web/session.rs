@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 
 use super::values::*;
@@ -31,16 +31,22 @@ pub(super) struct Row {
     pub names: Vec<String>,
 }
 
-/// What the page asks for at the start.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct SessionOptions {
-    kernel: Option<String>,
-    hz: Option<u32>,
-    cpus_online: Option<u32>,
-    pi: Option<String>,
-    nice: std::collections::BTreeMap<String, i32>,
-    duration_ns: Option<f64>,
+/// A property of a plain object the page gave; nothing where it is not set.
+fn given(options: &JsValue, key: &str) -> Option<JsValue> {
+    let value = js_sys::Reflect::get(options, &JsValue::from_str(key)).ok()?;
+    (!value.is_undefined() && !value.is_null()).then_some(value)
+}
+
+fn number(value: &JsValue, what: &str) -> Result<f64, JsValue> {
+    value
+        .as_f64()
+        .ok_or_else(|| message(&format!("option {what}: expected a number")))
+}
+
+fn text(value: &JsValue, what: &str) -> Result<String, JsValue> {
+    value
+        .as_string()
+        .ok_or_else(|| message(&format!("option {what}: expected a text")))
 }
 
 #[derive(Clone)]
@@ -148,13 +154,8 @@ impl Session {
     /// # Errors
     /// A plain object: the workload's first mistake with its place, or an option that is not known.
     #[wasm_bindgen(constructor)]
-    pub fn new(text: &str, file: &str, options: JsValue) -> Result<Session, JsValue> {
-        let options: SessionOptions = if options.is_undefined() || options.is_null() {
-            SessionOptions::default()
-        } else {
-            serde_wasm_bindgen::from_value(options).map_err(|e| message(&e.to_string()))?
-        };
-        let mut workload = Workload::parse(text, file).map_err(|e| error(&e))?;
+    pub fn new(workload: &str, file: &str, options: JsValue) -> Result<Session, JsValue> {
+        let mut workload = Workload::parse(workload, file).map_err(|e| error(&e))?;
         // Start values that the row to compare with would overrule.
         let own = workload.pi.filter(|v| *v != Variant::Stock);
         let loaded = Chosen {
@@ -162,25 +163,30 @@ impl Session {
             pi: own.unwrap_or(Variant::Reweight),
         };
         let mut pi = loaded.pi;
-        if let Some(name) = &options.kernel {
-            workload.kernel = Some(kernel_named(name)?);
+        if let Some(name) = given(&options, "kernel") {
+            workload.kernel = Some(kernel_named(&text(&name, "kernel")?)?);
         }
-        if let Some(hz) = options.hz {
-            workload.hz = Some(checked_hz(hz)?);
+        if let Some(hz) = given(&options, "hz") {
+            workload.hz = Some(checked_hz(number(&hz, "hz")? as u32)?);
         }
-        if let Some(n) = options.cpus_online {
-            workload.cpus_online = Some(checked_cpus(n)?);
+        if let Some(n) = given(&options, "cpus_online") {
+            workload.cpus_online = Some(checked_cpus(number(&n, "cpus_online")? as u32)?);
         }
-        if let Some(name) = &options.pi {
-            pi = variant_named(name)?;
+        if let Some(name) = given(&options, "pi") {
+            pi = variant_named(&text(&name, "pi")?)?;
         }
-        for (task, nice) in &options.nice {
-            workload
-                .set_start_nice(task, *nice)
-                .map_err(|e| error(&e))?;
+        if let Some(nice) = given(&options, "nice") {
+            for entry in js_sys::Object::entries(nice.unchecked_ref()).iter() {
+                let entry = js_sys::Array::from(&entry);
+                let task = text(&entry.get(0), "nice")?;
+                let nice = number(&entry.get(1), "nice")? as i32;
+                workload
+                    .set_start_nice(&task, nice)
+                    .map_err(|e| error(&e))?;
+            }
         }
-        if let Some(duration) = options.duration_ns {
-            workload.duration = Some(ns(duration));
+        if let Some(duration) = given(&options, "duration_ns") {
+            workload.duration = Some(ns(number(&duration, "duration_ns")?));
         }
         let chosen = Chosen { workload, pi };
         let rows = run_rows(&chosen)?;

@@ -1,6 +1,6 @@
 //! Makes a scenario of a workload: settings, windows and checks; `compile` makes the machine.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use super::bounds;
 use super::compile::Compiler;
@@ -237,7 +237,7 @@ impl Workload {
         notices: &mut Vec<String>,
     ) -> Result<Vec<Window>, Error> {
         let mut windows = self.windows.clone();
-        let mut asked_for = BTreeSet::new();
+        let mut asked_for = HashSet::new();
         for window in &options.windows {
             asked_for.insert(window.name.as_str());
             match windows.iter_mut().find(|w| w.name == window.name) {

@@ -1,7 +1,7 @@
 //! Compiles a workload: tables into locks and the like, phases into steps, names into numbers.
 //! Linear in events and instances; what lookups it needs are O(log n).
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Workload;
@@ -49,7 +49,7 @@ impl<'w> Compiler<'w> {
         } else {
             Protocol::None
         };
-        let mut locks = BTreeMap::new();
+        let mut locks = HashMap::new();
         for (n, lock) in w.locks.iter().enumerate() {
             self.machine.add_lock(lock.protocol.unwrap_or(default));
             self.names.locks.push(lock.name.clone());
@@ -75,7 +75,7 @@ impl<'w> Compiler<'w> {
             let timer = self.machine.add_timer_from(start);
             self.timers.push(timer);
         }
-        let by_name: BTreeMap<&str, &Task> = w.tasks.iter().map(|t| (t.name.as_str(), t)).collect();
+        let by_name: HashMap<&str, &Task> = w.tasks.iter().map(|t| (t.name.as_str(), t)).collect();
         for name in &w.forks {
             let Some(task) = by_name.get(name.as_str()) else {
                 continue;
@@ -142,7 +142,7 @@ impl<'w> Compiler<'w> {
     /// The steps of a thread of a task.
     fn program(&mut self, task: &Task) -> Program {
         let w = self.workload;
-        let mut own: BTreeMap<u32, TimerId> = BTreeMap::new();
+        let mut own: HashMap<u32, TimerId> = HashMap::new();
         for event in task.phases.iter().flat_map(|p| &p.events) {
             if let Event::Timer { timer, .. } = *event
                 && w.timers[timer as usize].is_unique()
@@ -174,7 +174,7 @@ impl<'w> Compiler<'w> {
         Arc::from(steps)
     }
 
-    fn event(&self, event: Event, own: &BTreeMap<u32, TimerId>, steps: &mut Vec<Step>) {
+    fn event(&self, event: Event, own: &HashMap<u32, TimerId>, steps: &mut Vec<Step>) {
         let mutex = |mutex: Option<u32>| mutex.map(LockId);
         match event {
             Event::Run(ns) => steps.push(Step::Run(ns)),

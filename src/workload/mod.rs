@@ -32,7 +32,7 @@ pub use lab::{Action, Change, Window};
 pub use names::Names;
 pub use task::{Asked, Event, Phase, PhaseChange, Task, Timer};
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use crate::model::kernel::Kernel;
 use crate::model::machine::Protocol;
@@ -236,7 +236,7 @@ impl Workload {
         timers.apply(&mut self.timers);
         forks.apply(&mut self.forks);
         // Only in a fork does "no CPU" mean the parent's.
-        let forked: BTreeSet<&str> = self.forks.iter().map(String::as_str).collect();
+        let forked: HashSet<&str> = self.forks.iter().map(String::as_str).collect();
         for task in &mut self.tasks {
             if !forked.contains(task.name.as_str()) {
                 task.cpu.get_or_insert(0);

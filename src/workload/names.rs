@@ -3,7 +3,7 @@
 //! A task runs under its own name; of several instances, and of later forks, the n-th is
 //! `name-n`, counted from 0. A task that only exists as forks is `name`, `name-1`, `name-2`.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::task::Task;
 use super::text::quoted;
@@ -22,14 +22,14 @@ pub(super) fn thread_name(name: &str, instances: u32, n: u32) -> String {
 /// What names of tasks mean in a control.
 #[derive(Default)]
 pub(super) struct Targets {
-    of: BTreeMap<String, (u32, Option<u32>)>,
+    of: HashMap<String, (u32, Option<u32>)>,
     forked_only: Vec<bool>,
 }
 
 impl Targets {
     /// All names, or the task and the name that are there twice.
     pub fn new(tasks: &[Task]) -> Result<Targets, (usize, String)> {
-        let mut of = BTreeMap::new();
+        let mut of = HashMap::new();
         for (t, task) in tasks.iter().enumerate() {
             if task.instances > 1 {
                 for n in 0..task.instances {

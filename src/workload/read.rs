@@ -5,7 +5,7 @@
 //! named at the end of the file counts for the tasks before it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::bounds;
 use super::error::Error;
@@ -28,7 +28,7 @@ pub(super) const MICROSECONDS: &str = "microseconds, a whole number from 0 to 10
 #[derive(Default)]
 pub(super) struct Table<'t> {
     pub names: Vec<String>,
-    index: BTreeMap<Cow<'t, str>, u32>,
+    index: HashMap<Cow<'t, str>, u32>,
 }
 
 impl<'t> Table<'t> {
@@ -58,7 +58,7 @@ pub(super) struct Reader<'t> {
     pub barriers: Table<'t>,
     pub semaphores: Table<'t>,
     pub timers: Table<'t>,
-    pub absolute: BTreeSet<u32>,
+    pub absolute: HashSet<u32>,
     pub forks: Table<'t>,
     pub default_policy: Option<Policy>,
     pub pi_enabled: Option<bool>,
@@ -72,13 +72,13 @@ pub(super) struct Reader<'t> {
     /// Where a condition was first resumed.
     pub resumed: BTreeMap<u32, String>,
     /// Conditions somebody sleeps on.
-    pub slept_on: BTreeSet<u32>,
+    pub slept_on: HashSet<u32>,
     /// The highest CPU named, and where.
     pub top_cpu: Option<(u32, usize, String)>,
     /// `lab.locks` as written.
     pub protocols: BTreeMap<String, Protocol>,
     /// Names of tasks so far, and how many threads they are.
-    pub task_names: BTreeSet<String>,
+    pub task_names: HashSet<String>,
     pub threads: usize,
     /// CPUs that phases of the task being read ask for.
     pub phase_cpus: Vec<(u32, u32)>,
@@ -105,7 +105,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Workload> {
         barriers: Table::default(),
         semaphores: Table::default(),
         timers: Table::default(),
-        absolute: BTreeSet::new(),
+        absolute: HashSet::new(),
         forks: Table::default(),
         default_policy: None,
         pi_enabled: None,
@@ -114,10 +114,10 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Workload> {
         raw: Vec::new(),
         fork_at: Vec::new(),
         resumed: BTreeMap::new(),
-        slept_on: BTreeSet::new(),
+        slept_on: HashSet::new(),
         top_cpu: None,
         protocols: BTreeMap::new(),
-        task_names: BTreeSet::new(),
+        task_names: HashSet::new(),
         threads: 0,
         phase_cpus: Vec::new(),
         bytes_noted: (usize::MAX, 0),

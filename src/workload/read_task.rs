@@ -4,7 +4,7 @@
 //! * A task without `phases` is one phase, and its `loop` is that phase's.
 //! * A phase's `loop` of 0 is for ever, a task's is none: so the tool counts.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use super::bounds;
 use super::notice;
@@ -185,7 +185,7 @@ impl<'t> Reader<'t> {
         self.value(key, "an object of phases")?;
         let mut items = self.text.object("an object of phases")?;
         let mut phases: Vec<Phase> = Vec::new();
-        let mut names = BTreeSet::new();
+        let mut names = HashSet::new();
         while let Some(key) = self.text.key(&mut items)? {
             self.value(&key, "an object that describes a phase")?;
             let name = free_name(&key.name, &mut names);
@@ -359,7 +359,7 @@ impl<'t> Reader<'t> {
 }
 
 /// A name no entry before has: a repeated one gets a number, as workgen gives it.
-fn free_name(name: &str, taken: &mut BTreeSet<String>) -> String {
+fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
     let mut free = name.to_owned();
     let mut n = 0u32;
     while !taken.insert(free.clone()) {

@@ -5,7 +5,7 @@
 //! only the last of equal ones. What the tool does not know is `lab`, `lock_timed` and `until`;
 //! the policies SCHED_BATCH and SCHED_IDLE, `fork` and semaphores need a later one than 1.0.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use super::Workload;
 use super::lab::Action;
@@ -36,7 +36,7 @@ impl Workload {
         out.close('}');
         out.key("tasks");
         out.open('{');
-        let forked: BTreeSet<&str> = self.forks.iter().map(String::as_str).collect();
+        let forked: HashSet<&str> = self.forks.iter().map(String::as_str).collect();
         for task in &self.tasks {
             self.write_task(&mut out, task, forked.contains(task.name.as_str()));
         }
