@@ -143,11 +143,14 @@ fn task(m: &Machine, t: TaskId) -> Result<(), Violation> {
     let load = task.se.load;
     let known = load == LoadWeight::IDLE || (0..40).any(|i| load == LoadWeight::of_nice(i - 20));
     require(known, of_task(30, t))?;
-    // 31
-    if matches!(
-        m.settings.pi,
-        Variant::Stock | Variant::None | Variant::ProxyExec
-    ) && !m.variant_switched
+    // 31; under a real-time or deadline policy a renice leaves the load alone (A.9 [2])
+    let by_nice = task.sched.policy.is_fair() || task.sched.policy == Policy::Idle;
+    if by_nice
+        && matches!(
+            m.settings.pi,
+            Variant::Stock | Variant::None | Variant::ProxyExec
+        )
+        && !m.variant_switched
         && !task.resumed
     {
         require(load == task.sched.load(), of_task(31, t))?;

@@ -241,8 +241,11 @@ impl Machine {
                 self.now = until;
                 break;
             }
+            // A timer that is due at once is no progress: a lock given up after 0 ns, say.
+            if next > self.now {
+                self.steps_at_once = 0;
+            }
             self.now = next;
-            self.steps_at_once = 0;
             self.interrupts(observer);
             self.settle_instant(observer)?;
         }

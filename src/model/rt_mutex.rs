@@ -203,7 +203,7 @@ impl Machine {
     /// EDEADLK: the call returns, its unlock is passed over.
     fn refuse_lock(&mut self, t: TaskId, lock: LockId, obs: &mut dyn Observer) {
         let task = &mut self.tasks[t.index()];
-        task.cursor.skip_unlock.push(lock);
+        task.cursor.skip_next_unlock(lock);
         task.cursor.doing = Doing::Nothing;
         obs.event(
             self,
@@ -330,7 +330,7 @@ impl Machine {
             // I.4: a timeout acts only here, in the waiter's own context.
             self.disarm_timer(t);
             self.tasks[t.index()].cursor.doing = Doing::Nothing;
-            self.tasks[t.index()].cursor.skip_unlock.push(lock);
+            self.tasks[t.index()].cursor.skip_next_unlock(lock);
             obs.event(
                 self,
                 &Event::Lock {

@@ -1,5 +1,5 @@
 //! Compiles a workload: tables into locks and the like, phases into steps, names into numbers.
-//! Linear in events and instances; what lookups it needs are O(log n).
+//! Linear in events and instances.
 
 use std::collections::HashMap;
 use std::sync::Arc;
