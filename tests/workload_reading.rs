@@ -184,15 +184,15 @@ fn what_is_not_modelled_is_said_with_key_and_task() {
         ),
         (
             r#""run":1,"lock_order":["a"]"#,
-            "tasks.t.lock_order: rt-app has not read this key since 1.0; nor does the lab",
+            "tasks.t.lock_order: a key from before rt-app 1.0; it is not read",
         ),
         (
             r#""run":1,"resources":{}"#,
-            "tasks.t.resources: rt-app has not read this key since 1.0; nor does the lab",
+            "tasks.t.resources: a key from before rt-app 1.0; it is not read",
         ),
         (
             r#""exec":1"#,
-            "tasks.t.exec: rt-app has not read this key since 1.0; nor does the lab",
+            "tasks.t.exec: a key from before rt-app 1.0; it is not read",
         ),
         (
             r#""run":1,"colour":"red""#,
@@ -623,4 +623,23 @@ fn events_are_bounded_with_those_of_instances_that_need_their_own() {
         "{}",
         refused(&own)
     );
+}
+
+/// The page of documentation begins with a workload, and shows a message.
+#[test]
+fn the_documentation_s_examples_are_true() {
+    let page = include_str!("../docs/workload.md");
+    let example = page
+        .split("```json\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("an example");
+    let workload = read(example);
+    assert!(workload.notices.is_empty(), "{:?}", workload.notices);
+    assert_eq!(workload.tasks.len(), 3);
+    let text = r#"{"tasks":{"low":{"phases":{"hold":{"lock":7}}}}}"#;
+    let message = Workload::parse(text, "pi.json")
+        .expect_err("a mistake")
+        .message;
+    assert!(page.contains(&message), "{message}");
 }

@@ -231,7 +231,7 @@ impl<'t> Reader<'t> {
             "exec" | "period" | "deadline" | "lock_order" | "resources"
         ) || legacy_sleep
         {
-            self.notice("rt-app has not read this key since 1.0; nor does the lab");
+            self.notice("a key from before rt-app 1.0; it is not read");
             draft.legacy = true;
             return self.skip(key);
         }
