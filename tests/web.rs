@@ -19,10 +19,13 @@ fn get(value: &JsValue, key: &str) -> JsValue {
     Reflect::get(value, &key.into()).unwrap()
 }
 
+fn open(text: &str, name: &str) -> Session {
+    Session::new(text, name, JsValue::UNDEFINED)
+        .unwrap_or_else(|refusal| panic!("{name}: {refusal:?}"))
+}
+
 fn session() -> Session {
-    Session::new(PATCH_TEST, "patch-test", JsValue::UNDEFINED)
-        .ok()
-        .expect("a sound preset")
+    open(PATCH_TEST, "patch-test")
 }
 
 /// The holder's share in a window of a row.
@@ -105,9 +108,7 @@ fn a_saved_session_reads_back_to_the_same_runs() {
     let mut first = session();
     first.set_nice("low", 15, 2e9).unwrap();
     first.set_pi("reweight-v2", 0.0).unwrap();
-    let second = Session::new(&first.workload(), "saved.json", JsValue::UNDEFINED)
-        .ok()
-        .unwrap();
+    let second = open(&first.workload(), "saved.json");
     let text = |s: &Session| js_sys::JSON::stringify(&s.runs(None).unwrap()).unwrap();
     assert_eq!(text(&first), text(&second));
 }
@@ -117,9 +118,7 @@ fn every_preset_runs() {
     for preset in Array::from(&all_presets().unwrap()).iter() {
         let text = get(&preset, "text").as_string().unwrap();
         let name = get(&preset, "name").as_string().unwrap();
-        let session = Session::new(&text, &name, JsValue::UNDEFINED)
-            .ok()
-            .expect("a preset");
+        let session = open(&text, &name);
         assert_eq!(get(&session.info().unwrap(), "format"), 1);
         assert!(
             !get(&session.info().unwrap(), "title")
