@@ -173,11 +173,7 @@ impl Fair<'_> {
     }
 
     /// B.7.
-    pub(super) fn check_preempt_cfs(&mut self, t: TaskId) {
-        let Some(curr) = self.q.curr else { return };
-        if curr == t || self.resched.is_some() {
-            return;
-        }
+    pub(super) fn check_preempt_cfs(&mut self, curr: TaskId, t: TaskId) {
         let idle = |policy| policy == Policy::Idle;
         let (cp, tp) = (self.task(curr).sched.policy, self.task(t).sched.policy);
         if idle(cp) && !idle(tp) {

@@ -585,7 +585,7 @@ impl Machine {
     }
 
     /// Part F: a kernel mutex changed hands; chains are followed anew.
-    pub(crate) fn proxy_changed(&mut self, _obs: &mut dyn Observer) {
+    pub(crate) fn proxy_changed(&mut self) {
         for i in 0..self.cpus.len() {
             let cpu = CpuId(i as u32);
             if self.cpus[i]

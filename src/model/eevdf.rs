@@ -96,11 +96,7 @@ impl Fair<'_> {
 
     pub(super) fn protected(&self, t: TaskId) -> bool {
         let se = &self.task(t).se;
-        if self.k.kernel.vprot {
-            se.vruntime.before(se.vprot)
-        } else {
-            se.vlag == se.deadline.signed()
-        }
+        se.protected_at(se.vruntime, &self.k.kernel)
     }
 
     fn cancel_protection(&mut self, t: TaskId) {
@@ -154,10 +150,7 @@ impl Fair<'_> {
     /// C.10: what the entity is owed, within its limit.
     fn entity_lag(&mut self, t: TaskId) -> i64 {
         let v = self.avg_vruntime();
-        let tick = self.k.tick;
-        let se = &self.task(t).se;
-        let limit = calc_delta_fair((2 * se.slice).max(tick), &se.load) as i64;
-        v.since(se.vruntime).clamp(-limit, limit)
+        self.entity_lag_at(t, v)
     }
 
     /// C.11: where an entity comes in, so that its lag is what it was when it left.
@@ -313,11 +306,7 @@ impl Fair<'_> {
     }
 
     /// C.12.
-    pub(super) fn check_preempt_eevdf(&mut self, t: TaskId) {
-        let Some(curr) = self.q.curr else { return };
-        if curr == t || self.resched.is_some() {
-            return;
-        }
+    pub(super) fn check_preempt_eevdf(&mut self, curr: TaskId, t: TaskId) {
         let idle = |policy| policy == Policy::Idle;
         let (cp, tp) = (self.task(curr).sched.policy, self.task(t).sched.policy);
         if idle(cp) && !idle(tp) {

@@ -260,10 +260,14 @@ impl Fair<'_> {
 
     /// Whether a woken (or forked, or boosted) entity takes the CPU from the current one.
     pub fn wakeup_preempt(&mut self, t: TaskId) {
+        // A decision that is due already is made with this entity in the queue.
+        let Some(curr) = self.q.curr.filter(|&c| c != t && self.resched.is_none()) else {
+            return;
+        };
         if self.is_cfs() {
-            self.check_preempt_cfs(t)
+            self.check_preempt_cfs(curr, t);
         } else {
-            self.check_preempt_eevdf(t)
+            self.check_preempt_eevdf(curr, t);
         }
     }
 

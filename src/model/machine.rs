@@ -14,7 +14,7 @@ use super::pi::Variant;
 use super::program::{Cursor, Doing, Program, Step};
 use super::rt::RR_TIMESLICE;
 use super::rt_mutex::{Lock, Mode, WaiterKey};
-use super::task::{Class, Entity, Policy, Scheduling, State, Task, TaskSpec, Wait};
+use super::task::{Class, Entity, Policy, Scheduling, State, Task, TaskSpec};
 pub(crate) use super::timer::TimerKind;
 use super::timer::Timers;
 use super::tree::Slot;
@@ -524,7 +524,6 @@ impl Machine {
             pi_waiters: Vec::new(),
             held: Vec::new(),
             blocked_donor: None,
-            wait: Wait::None,
             resumed: false,
             timer_token: 0,
             parent,
@@ -639,7 +638,6 @@ impl Machine {
         if !matches!(self.tasks[t.index()].cursor.doing, Doing::Locking { .. }) {
             self.disarm_timer(t);
         }
-        self.tasks[t.index()].wait = Wait::None;
         self.renew_deadline(t);
         self.set_state(t, State::Runnable, obs);
         obs.event(

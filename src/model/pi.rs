@@ -94,6 +94,14 @@ impl Steps {
     }
 }
 
+/// What a task was when it was taken off its queue.
+#[derive(Clone, Copy)]
+struct TakenOut {
+    queued: bool,
+    running: bool,
+    was_delayed: bool,
+}
+
 /// The load of a fair prio.
 pub(crate) const fn load_of_prio(prio: i32) -> LoadWeight {
     LoadWeight::of_nice(prio - DEFAULT_PRIO)
@@ -143,24 +151,12 @@ impl Machine {
             ..Flags::default()
         };
         steps.mark(5);
-        let running = self.is_donor(t);
-        // [6]
-        if self.settings.kernel.delay_dequeue
-            && class_of(prio) != class_of(oldprio)
-            && self.tasks[t.index()].se.sched_delayed
-        {
+        // [6], [7]
+        let taken = self.take_out(t, prio, flags);
+        if taken.was_delayed {
             steps.mark(6);
-            self.finish_delayed_dequeue(t);
         }
-        // [7]
-        let queued = self.tasks[t.index()].on_rq;
         steps.mark(7);
-        if queued {
-            self.dequeue_task(t, flags);
-        }
-        if running {
-            self.put_prev_task(t);
-        }
         // [8] Off the queue since [7]: only load and lag can move.
         steps.mark(8);
         let mut enqueue = flags;
@@ -182,13 +178,8 @@ impl Machine {
         steps.mark(9);
         self.tasks[t.index()].prio = prio;
         // [10]
-        if queued {
-            self.enqueue_task(t, enqueue);
-        }
-        if running {
-            self.set_next_task(t);
-        }
-        if queued || running {
+        self.put_back(t, taken, enqueue);
+        if taken.queued || taken.running {
             steps.mark(10);
         }
         // [11]
@@ -208,6 +199,51 @@ impl Machine {
         );
     }
 
+    /// Takes a task off its queue for a change of prio, class or load, whoever asks for it: dequeue,
+    /// put_prev. A delayed sleeper that changes class is dequeued for good first (6.12).
+    fn take_out(&mut self, t: TaskId, new_prio: i32, flags: Flags) -> TakenOut {
+        let task = &self.tasks[t.index()];
+        let was_delayed = self.settings.kernel.delay_dequeue
+            && class_of(new_prio) != task.class()
+            && task.se.sched_delayed;
+        let running = self.is_donor(t);
+        if was_delayed {
+            self.finish_delayed_dequeue(t);
+        }
+        let queued = self.tasks[t.index()].on_rq;
+        if queued {
+            self.dequeue_task(t, flags);
+        }
+        if running {
+            self.put_prev_task(t);
+        }
+        TakenOut {
+            queued,
+            running,
+            was_delayed,
+        }
+    }
+
+    /// The way back: enqueue, set_next, as far as the task was queued and running.
+    fn put_back(&mut self, t: TaskId, taken: TakenOut, flags: Flags) {
+        if taken.queued {
+            self.enqueue_task(t, flags);
+        }
+        if taken.running {
+            self.set_next_task(t);
+        }
+    }
+
+    /// ESRCH: a task that has ended takes no new parameters.
+    fn refused_as_ended(&self, t: TaskId, obs: &mut dyn Observer) -> bool {
+        let ended = self.tasks[t.index()].state == State::Ended;
+        if ended {
+            let refusal = Refusal::NoSuchTask;
+            obs.event(self, &Event::Refused { task: t, refusal });
+        }
+        ended
+    }
+
     /// The new load; through the fair class if that is where the task was (E.2, ports).
     pub(crate) fn reweight_task(&mut self, t: TaskId, load: LoadWeight, was_fair: bool) {
         if was_fair {
@@ -219,14 +255,7 @@ impl Machine {
 
     /// `setpriority()` (A.9): drops a fair boost, keeps a real-time one.
     pub(crate) fn set_user_nice(&mut self, t: TaskId, nice: i32, obs: &mut dyn Observer) {
-        if self.tasks[t.index()].state == State::Ended {
-            obs.event(
-                self,
-                &Event::Refused {
-                    task: t,
-                    refusal: Refusal::NoSuchTask,
-                },
-            );
+        if self.refused_as_ended(t, obs) {
             return;
         }
         // [1]
@@ -241,17 +270,12 @@ impl Machine {
         } else {
             // [3]
             let oldprio = self.tasks[t.index()].prio;
-            let (queued, running) = (self.tasks[t.index()].on_rq, self.is_donor(t));
             let flags = Flags {
                 save: true,
                 ..Flags::default()
             };
-            if queued {
-                self.dequeue_task(t, flags);
-            }
-            if running {
-                self.put_prev_task(t);
-            }
+            // The class stays: a real-time boost keeps its prio, all else is fair already.
+            let taken = self.take_out(t, oldprio, flags);
             self.tasks[t.index()].sched.nice = nice;
             let load = self.tasks[t.index()].sched.load();
             self.reweight_task(t, load, class_of(oldprio) == Class::Fair);
@@ -260,12 +284,7 @@ impl Machine {
             if oldprio >= MAX_RT_PRIO {
                 task.prio = task.normal_prio;
             }
-            if queued {
-                self.enqueue_task(t, flags);
-            }
-            if running {
-                self.set_next_task(t);
-            }
+            self.put_back(t, taken, flags);
             self.check_class_changed(t, oldprio);
         }
         obs.event(self, &Event::Nice { task: t, old, nice });
@@ -276,14 +295,7 @@ impl Machine {
 
     /// `sched_setattr()` (A.10): keeps the lent prio, resets the weight to the own one.
     pub(crate) fn set_scheduler(&mut self, t: TaskId, to: Scheduling, obs: &mut dyn Observer) {
-        if self.tasks[t.index()].state == State::Ended {
-            obs.event(
-                self,
-                &Event::Refused {
-                    task: t,
-                    refusal: Refusal::NoSuchTask,
-                },
-            );
+        if self.refused_as_ended(t, obs) {
             return;
         }
         let kernel = self.settings.kernel;
@@ -318,20 +330,7 @@ impl Machine {
             moved: newprio != oldprio,
             ..Flags::default()
         };
-        let running = self.is_donor(t);
-        if kernel.delay_dequeue
-            && class_of(newprio) != class_of(oldprio)
-            && self.tasks[t.index()].se.sched_delayed
-        {
-            self.finish_delayed_dequeue(t);
-        }
-        let queued = self.tasks[t.index()].on_rq;
-        if queued {
-            self.dequeue_task(t, flags);
-        }
-        if running {
-            self.put_prev_task(t);
-        }
+        let taken = self.take_out(t, newprio, flags);
         self.tasks[t.index()].sched = to;
         self.tasks[t.index()].normal_prio = normal;
         self.set_slice(t, to);
@@ -340,13 +339,8 @@ impl Machine {
         if to.policy == Policy::Deadline {
             self.renew_deadline(t);
         }
-        if queued {
-            let head = oldprio < newprio;
-            self.enqueue_task(t, Flags { head, ..flags });
-        }
-        if running {
-            self.set_next_task(t);
-        }
+        let head = oldprio < newprio;
+        self.put_back(t, taken, Flags { head, ..flags });
         self.check_class_changed(t, oldprio);
         obs.event(
             self,

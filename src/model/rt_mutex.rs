@@ -633,7 +633,7 @@ impl Machine {
                 self.disarm_timer(next);
                 self.own(lock, next, obs);
                 self.wake(next, Some(t), false, obs);
-                self.proxy_changed(obs);
+                self.proxy_changed();
             }
         }
     }

@@ -6,7 +6,7 @@
 use super::machine::{Machine, TimerKind};
 use super::observer::{Event, Observer, Refusal};
 use super::program::{Doing, Step};
-use super::task::{Policy, State, Wait};
+use super::task::{Policy, State};
 use super::units::{BarrierId, CondId, LockId, Ns, SemId, TaskId};
 
 impl Machine {
@@ -152,20 +152,19 @@ impl Machine {
             return;
         }
         self.arm_wake(t, at);
-        self.sleep(t, None, Wait::None, obs);
+        self.sleep(t, None, obs);
     }
 
-    fn sleep(&mut self, t: TaskId, relock: Option<LockId>, wait: Wait, obs: &mut dyn Observer) {
+    fn sleep(&mut self, t: TaskId, relock: Option<LockId>, obs: &mut dyn Observer) {
         let task = &mut self.tasks[t.index()];
         task.cursor.doing = Doing::Asleep { relock };
-        task.wait = wait;
         self.block_current(t, State::Sleeping, obs);
     }
 
     fn wait_on(&mut self, t: TaskId, cond: CondId, mutex: Option<LockId>, obs: &mut dyn Observer) {
         self.conds[cond.index()].push_back(t);
         let held = mutex.filter(|m| self.locks[m.index()].owner == Some(t));
-        self.sleep(t, held, Wait::Cond(cond), obs);
+        self.sleep(t, held, obs);
         if let Some(mutex) = held {
             self.release(t, mutex, false, obs);
         }
@@ -188,7 +187,7 @@ impl Machine {
         let b = &mut self.barriers[barrier.index()];
         if b.waiting.len() as u32 + 1 < b.users {
             b.waiting.push(t);
-            self.sleep(t, None, Wait::Barrier(barrier), obs);
+            self.sleep(t, None, obs);
         } else {
             for next in std::mem::take(&mut b.waiting) {
                 self.wake(next, Some(t), false, obs);
@@ -211,7 +210,7 @@ impl Machine {
             s.value -= 1;
         } else {
             s.waiting.push_back(t);
-            self.sleep(t, None, Wait::Sem(sem), obs);
+            self.sleep(t, None, obs);
         }
     }
 

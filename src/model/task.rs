@@ -4,9 +4,10 @@
 //! one: the best of `normal_prio` and the donor's. The class follows from `prio`, not from the
 //! policy. Specification: A.2, A.7, C.3.
 
+use super::kernel::Kernel;
 use super::program::{Cursor, Program};
 use super::rt_mutex::WaiterKey;
-use super::units::{CondId, CpuId, LockId, Ns, TaskId, TemplateId, Vtime};
+use super::units::{CpuId, LockId, Ns, TaskId, TemplateId, Vtime};
 use super::weight::LoadWeight;
 
 /// The lowest number that is not real-time.
@@ -180,19 +181,6 @@ pub enum State {
     Ended,
 }
 
-/// Where a sleeping task can be found by whoever wakes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// Not waiting, or waiting for time only.
-    None,
-    /// On a condition (the mutex to take again afterwards, if any).
-    Cond(CondId),
-    /// At a barrier.
-    Barrier(super::units::BarrierId),
-    /// For a semaphore.
-    Sem(super::units::SemId),
-}
-
 /// The scheduling entity: what the fair queue orders by (C.3).
 #[derive(Clone, Copy, Debug)]
 pub struct Entity {
@@ -224,6 +212,17 @@ pub struct Entity {
     pub prev_charged: u64,
 }
 
+impl Entity {
+    /// Whether the slice is protected when the entity has come to `vruntime` (C.8, C.14).
+    pub(crate) fn protected_at(&self, vruntime: Vtime, kernel: &Kernel) -> bool {
+        if kernel.vprot {
+            vruntime.before(self.vprot)
+        } else {
+            self.vlag == self.deadline.signed()
+        }
+    }
+}
+
 /// A task of the machine.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -253,7 +252,6 @@ pub struct Task {
     pub(crate) held: Vec<LockId>,
     /// Proxy execution: the kernel mutex it waits for while it stays queued.
     pub(crate) blocked_donor: Option<LockId>,
-    pub(crate) wait: Wait,
     /// Started from a recorded state: its load and prio are as found.
     pub(crate) resumed: bool,
     /// Which armed timer may still wake it.

@@ -4,8 +4,8 @@
 use super::kernel::{QueueKind, Settings};
 use super::machine::Machine;
 use super::observer::{EntityView, QueueView};
-use super::task::{Task, Wait};
-use super::units::{CondId, CpuId, LockId, Ns, TaskId};
+use super::task::Task;
+use super::units::{CpuId, LockId, Ns, TaskId};
 use super::weight::{calc_delta_fair, scale_load_down};
 
 impl Machine {
@@ -77,14 +77,6 @@ impl Machine {
         &self.locks[lock.index()].waiters
     }
 
-    /// The condition a task sleeps on, if it does.
-    pub fn waits_for_condition(&self, id: TaskId) -> Option<CondId> {
-        match self.tasks[id.index()].wait {
-            Wait::Cond(cond) => Some(cond),
-            _ => None,
-        }
-    }
-
     /// Picks made so far, re-picks included.
     pub fn decisions(&self) -> u64 {
         self.decisions
@@ -131,11 +123,7 @@ impl Machine {
             .map(|&t| {
                 let se = &self.tasks[t.index()].se;
                 let at = vruntime(t);
-                let protected = if self.settings.kernel.vprot {
-                    at.before(se.vprot)
-                } else {
-                    se.vlag == se.deadline.signed()
-                };
+                let protected = se.protected_at(at, &self.settings.kernel);
                 EntityView {
                     task: t,
                     current: curr == Some(t),
@@ -165,10 +153,5 @@ impl Machine {
             weight: weight as u64,
             entities,
         }
-    }
-
-    /// The least vruntime the queue has reached: 6.1's min_vruntime, EEVDF's V.
-    pub fn virtual_clock(&self, cpu: CpuId) -> i64 {
-        self.queue_view(cpu).v
     }
 }
