@@ -775,13 +775,16 @@ impl Session {
     ) -> Result<(), JsValue> {
         let mut next = self.chosen.clone();
         f(&mut next)?;
-        let rows = run_rows(&next)?;
-        let before = std::mem::replace(&mut self.chosen, next);
-        self.undo.push(before);
+        if next.workload == self.chosen.workload {
+            // Only the variant differs: the stock row stands as it is.
+            self.rows[1] = run_row(&next, next.pi)?;
+        } else {
+            self.rows = run_rows(&next)?;
+        }
+        self.undo.push(std::mem::replace(&mut self.chosen, next));
         if self.undo.len() > UNDO {
             self.undo.remove(0);
         }
-        self.rows = rows;
         Ok(())
     }
 
