@@ -243,7 +243,9 @@ export function paintTimeline(lab, canvas, view) {
   function density(row, task, y, hue) {
     const a = Math.max(view.from_ns, from);
     const z = Math.min(view.to_ns, to);
-    session.paint_density(g, row, task.id, a, z, x(a), Math.ceil(x(z) - x(a)), y, s, c[hue.hue], c[hue.wash]);
+    // Whole pixels: a column that straddles two would blend its hue with what lies beneath.
+    const first = Math.round(x(a));
+    session.paint_density(g, row, task.id, a, z, first, Math.max(0, Math.round(x(z)) - first), y, s, c[hue.hue], c[hue.wash]);
   }
 
   /** Who owns each lock: pills; handed over and not yet taken, dotted. @param {number} row @param {Map<string, number>} ys @param {Map<string, number>} tasks */
