@@ -210,3 +210,17 @@ test("the tour asks, hides, and answers with the run", async ({ page }) => {
   }
   await expect(page.locator("[data-control=tour-start]")).toHaveCount(1);
 });
+
+test("a dialog asked of a view that is replaced meanwhile does not open, and nothing breaks", async ({ page }) => {
+  await open(page);
+  // Both in one go: the dialogs are still being fetched when projector mode replaces the view.
+  await page.evaluate(() => {
+    const root = /** @type {ShadowRoot} */ (/** @type {Element} */ (document.querySelector("reweight-lab")).shadowRoot);
+    const press = (/** @type {string} */ name) => /** @type {HTMLElement} */ (root.querySelector(`[data-control=${name}]`)).click();
+    press("keys");
+    press("projector");
+  });
+  await expect(page.locator("reweight-lab")).toHaveAttribute("layout", "projector");
+  await page.waitForLoadState("networkidle");
+  await expect(page.locator("dialog")).toHaveCount(0);
+});

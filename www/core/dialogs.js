@@ -14,7 +14,8 @@ const MOST_BYTES = 4 << 20;
 /** @param {import("./view.js").View} view @param {string} name */
 export function dialog(view, name) {
   const make = /** @type {Record<string, (view: import("./view.js").View, box: HTMLDialogElement) => unknown[]>} */ ({ keys, share, save, tasks, table, why })[name];
-  if (!make) return;
+  // The view may have been replaced (projector, another scenario) while this part was fetched.
+  if (!make || !view.node?.isConnected) return;
   const { words: w } = view;
   const box = el("dialog", { "aria-labelledby": "dialog-h", class: name === "table" || name === "why" ? "wide" : null });
   set(box, el("div", { class: "dialog-h" }, el("h2", { id: "dialog-h" }, w.t(`dialog-${name}`)), el("button", { class: "btn", type: "button", "data-control": "close", onclick: () => box.close() }, w.t("close"))), make(view, box));
