@@ -1,3 +1,5 @@
+//! Every kind of payload, as three tools print it.
+
 use super::event::{Off, What};
 use super::payload::payload;
 
