@@ -8,6 +8,7 @@
 #![cfg(not(target_arch = "wasm32"))]
 
 #[path = "common/recording.rs"]
+#[allow(dead_code)]
 mod recording;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,10 @@ use serde_json::Value;
 /// Samples that show a queue at rest between changes.
 const LABELS: [&str; 8] = ["post+50", "op+50", "rel+50", "B0", "B2", "B3", "C0", "H1"];
 const TICK_US: u64 = 1000;
+/// The longest from a wakeup to the switch that it calls for, us.
+const PREEMPTS_US: u64 = 5;
+/// A spinner, the lock holder, and a task that computes 2 ms and sleeps 8 ms.
+const SLEEPER: &str = "bg_sleeper";
 
 /// One task's state in a sample.
 struct Queued {
@@ -35,6 +40,9 @@ struct Queued {
     state: EntityState,
     policy: Policy,
     nice: i32,
+    /// Of a task that sleeps in between: when it woke, us since the start, and the CPU time it
+    /// then had until it slept, ns. The first burst is under way at the start.
+    bursts: Vec<(u64, u64)>,
 }
 
 struct Replay {
@@ -115,6 +123,7 @@ fn queued(sample: &Value, eevdf: bool) -> Option<(Vec<Queued>, Option<Vtime>)> {
             },
             policy,
             nice: prio - 120,
+            bursts: Vec::new(),
         });
     }
     let sum: u64 = queued.iter().map(|q| q.state.load.weight).sum();
@@ -177,8 +186,12 @@ fn replays(scenario: &Value, trace: &[Line], eevdf: bool) -> Vec<Replay> {
                     }
                     last = *us;
                 }
-                Line::Wakeup { .. } => {}
+                Line::Wakeup { .. } | Line::Runtime { .. } => {}
             }
+        }
+        let mut queued = queued;
+        for q in &mut queued {
+            q.bursts = bursts_of(trace, q.pid, start_us, stop_us);
         }
         found.push(Replay {
             label: label.to_owned(),
@@ -189,6 +202,36 @@ fn replays(scenario: &Value, trace: &[Line], eevdf: bool) -> Vec<Replay> {
         });
     }
     found
+}
+
+/// When a queued task slept and woke after the start; nothing if it never slept.
+fn bursts_of(trace: &[Line], pid: u64, start_us: u64, stop_us: u64) -> Vec<(u64, u64)> {
+    let mut bursts = vec![(0, 0)];
+    let mut slept = false;
+    // The timer's interrupt charges the current task first; the wakeup is told a little later.
+    let mut charged_us = start_us;
+    for line in trace
+        .iter()
+        .filter(|l| (start_us..=stop_us).contains(&l.us()))
+    {
+        if let Line::Runtime { us, .. } = line {
+            charged_us = *us;
+        }
+        match *line {
+            Line::Runtime { pid: p, ns, .. } if p == pid => bursts.last_mut().unwrap().1 += ns,
+            Line::Wakeup { us, pid: p } if p == pid => {
+                let us = if us - charged_us <= 2 { charged_us } else { us };
+                bursts.push((us - start_us, 0));
+            }
+            Line::Switch {
+                prev,
+                prev_sleeps: true,
+                ..
+            } => slept |= prev == pid,
+            _ => {}
+        }
+    }
+    if slept { bursts } else { Vec::new() }
 }
 
 /// A foreign task: its wakeups and how long it ran after each, us since the start.
@@ -256,8 +299,12 @@ fn foreign(trace: &[Line], replay: &Replay) -> BTreeMap<u64, Foreign> {
                     burst.1 += us - since;
                 }
                 if !own(*next) {
-                    on_cpu = Some((*next, *us));
-                    tasks.entry(*next).or_default().prio = *next_prio;
+                    let task = tasks.entry(*next).or_default();
+                    task.prio = *next_prio;
+                    // One that preempts as it wakes is charged from its wakeup on.
+                    let woke = task.bursts.last().map(|b| b.0 + replay.start_us);
+                    let since = woke.filter(|w| us - w <= PREEMPTS_US).unwrap_or(*us);
+                    on_cpu = Some((*next, since));
                 }
             }
             _ => {}
@@ -340,10 +387,22 @@ fn predicted(trace: &[Line], replay: &Replay, kernel: Kernel, pi: Variant) -> Ve
             policy: q.policy,
             ..Scheduling::normal(q.nice)
         };
+        let program = if q.bursts.is_empty() {
+            spin.clone()
+        } else {
+            let mut steps = Vec::new();
+            for &(wake, ns) in &q.bursts {
+                if wake > 0 {
+                    steps.push(Step::SleepUntil(Ns::from_us(wake)));
+                }
+                steps.push(Step::Run(Ns(ns)));
+            }
+            Arc::from(steps)
+        };
         m.add_task(TaskSpec {
             scheduling: Some(sched),
             cpu: Some(CpuId(0)),
-            program: spin.clone(),
+            program,
             resume_at: Some(q.state),
         });
     }
@@ -418,6 +477,9 @@ fn predicted(trace: &[Line], replay: &Replay, kernel: Kernel, pi: Variant) -> Ve
 fn hold(config: &str, kernel: Kernel, pi: Variant) -> (usize, usize, usize) {
     let (mut equal, mut all, mut exact, mut count) = (0, 0, 0, 0);
     for name in recording::scenarios(config) {
+        if name == SLEEPER {
+            continue;
+        }
         let scenario = recording::scenario(config, &name);
         let trace = recording::trace(config, &name);
         for replay in replays(&scenario, &trace, kernel.name != "6.1") {
@@ -506,4 +568,103 @@ fn decisions_of_6_12_with_the_patch_are_predicted() {
 fn decisions_of_6_12_with_the_relative_deadline_scaled_are_predicted() {
     let config = "linux-6.12-hz1000-reweight-reldeadline";
     at_least(config, Kernel::V6_13, Variant::Reweight, 990, 22);
+}
+
+/// The length of the longest common subsequence.
+fn common(a: &[Stint], b: &[Stint]) -> usize {
+    let mut row = vec![0; b.len() + 1];
+    for x in a {
+        let mut diagonal = 0;
+        for (j, y) in b.iter().enumerate() {
+            let above = row[j + 1];
+            row[j + 1] = if x == y {
+                diagonal + 1
+            } else {
+                above.max(row[j])
+            };
+            diagonal = above;
+        }
+    }
+    row[b.len()]
+}
+
+/// A task that sleeps and wakes between the others, in order to hold wakeup preemption, lag kept
+/// over a sleep and delayed dequeue. Its wakeups and the CPU time of each burst are fed in.
+#[test]
+fn a_periodic_task_goes_to_sleep_and_comes_back_as_recorded() {
+    let (mut equal, mut all, mut count) = (0, 0, 0);
+    for (config, kernel, pi) in [
+        ("linux-6.12-hz1000-stock", Kernel::V6_12, Variant::Stock),
+        (
+            "linux-6.12-hz1000-reweight",
+            Kernel::V6_12,
+            Variant::Reweight,
+        ),
+        (
+            "linux-6.12-hz1000-reweight-reldeadline",
+            Kernel::V6_13,
+            Variant::Reweight,
+        ),
+    ] {
+        let scenario = recording::scenario(config, SLEEPER);
+        let trace = recording::trace(config, SLEEPER);
+        for replay in replays(&scenario, &trace, true) {
+            // Asleep at the sample: what it was owed is not printed.
+            if replay.queued.iter().all(|q| q.bursts.is_empty()) {
+                continue;
+            }
+            let want = recorded(&trace, &replay);
+            let got = predicted(&trace, &replay, kernel, pi);
+            let same = common(&want, &got);
+            println!(
+                "{config} {SLEEPER} {}: {same} of {} in order",
+                replay.label,
+                want.len()
+            );
+            equal += same;
+            all += want.len();
+            count += 1;
+        }
+    }
+    println!(
+        "{SLEEPER}: {count} replays, {equal} of {all}, {:.2} %",
+        100.0 * equal as f64 / all as f64
+    );
+    assert_eq!(count, 6);
+    assert!(equal * 1000 >= all * 970, "{equal} of {all}");
+}
+
+/// I.1, and what the recordings add to it: a tick's switch comes later and the old task is charged
+/// for the time between; a wakeup that preempts is charged to the woken task from the wakeup on.
+#[test]
+fn a_ticks_switch_is_late_and_a_wakeups_is_not() {
+    let mut settings = Settings::new(Kernel::V6_12);
+    settings.resched_delay = Ns(1900);
+    let mut m = Machine::new(settings);
+    let task = |steps: &[Step]| TaskSpec {
+        scheduling: Some(Scheduling::normal(0)),
+        cpu: Some(CpuId(0)),
+        program: Arc::from(steps),
+        resume_at: None,
+    };
+    let spin = Step::Run(Ns::from_secs(1));
+    // The first runs; the second comes at its slice's end, a tick; the third wakes in between and
+    // is owed.
+    m.add_task(task(&[spin]));
+    m.add_task(task(&[spin]));
+    m.add_task(task(&[Step::SleepUntil(Ns(2_500_000)), spin]));
+    #[derive(Default)]
+    struct Switches(Vec<u64>);
+    impl Observer for Switches {
+        fn event(&mut self, m: &Machine, event: &Event) {
+            if matches!(event, Event::Switch { .. }) {
+                self.0.push(m.now().0);
+            }
+        }
+    }
+    let mut seen = Switches::default();
+    m.run_until(Ns(2_600_000), &mut seen).expect("it goes on");
+    println!("{:?}", seen.0);
+    assert!(seen.0.contains(&2_500_000), "{:?}", seen.0);
+    assert!(seen.0.contains(&1_001_900), "{:?}", seen.0);
 }

@@ -162,7 +162,8 @@ pub struct Settings {
     pub pi: Variant,
     /// CONFIG_FAIR_GROUP_SCHED, as distributions build (I.2: matters on 6.1 only).
     pub fair_group_sched: bool,
-    /// From a timer interrupt that asks for it to the reschedule, ns (I.1). The current task runs on.
+    /// From a tick that asks for it to the reschedule, ns (I.1). The current task runs on and is
+    /// charged. Not for wakeups that preempt: there the woken task is charged.
     pub resched_delay: Ns,
     /// When the first tick comes, ns after the start, less than a tick; zero is one tick in.
     pub tick_phase: Ns,

@@ -299,7 +299,9 @@ impl Machine {
 
     fn timers_due(&mut self, obs: &mut dyn Observer) {
         while let Some(kind) = self.armed.pop(self.now) {
-            self.in_interrupt = !matches!(kind, TimerKind::Control(_));
+            // A wakeup that preempts keeps the clock it was accounted at (the queue's clock is not
+            // read again), so the rest of its interrupt is charged to the woken task.
+            self.in_interrupt = matches!(kind, TimerKind::RtPeriod(_) | TimerKind::FairServer(..));
             match kind {
                 TimerKind::Wake(t, token) => {
                     if self.tasks[t.index()].timer_token == token {

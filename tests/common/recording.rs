@@ -23,6 +23,12 @@ pub fn gunzip(path: &Path) -> String {
     text
 }
 
+/// What `extract.py` took from a configuration's recordings.
+pub fn measured(config: &str) -> serde_json::Value {
+    let text = gunzip(&folder("measured").join(format!("{config}.json.gz")));
+    serde_json::from_str(&text).expect("JSON")
+}
+
 /// The scenarios recorded under a configuration, by name.
 pub fn scenarios(config: &str) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder(config))
@@ -62,12 +68,17 @@ pub enum Line {
     Wakeup { us: u64, pid: u64 },
     /// rt_mutex_setprio.
     SetPrio { us: u64 },
+    /// `pid` is charged `ns` (only some traces have these).
+    Runtime { us: u64, pid: u64, ns: u64 },
 }
 
 impl Line {
     pub fn us(&self) -> u64 {
         match *self {
-            Line::Switch { us, .. } | Line::Wakeup { us, .. } | Line::SetPrio { us } => us,
+            Line::Switch { us, .. }
+            | Line::Wakeup { us, .. }
+            | Line::SetPrio { us }
+            | Line::Runtime { us, .. } => us,
         }
     }
 }
@@ -104,6 +115,12 @@ pub fn trace(config: &str, name: &str) -> Vec<Line> {
             });
         } else if what.starts_with("sched_pi_setprio") {
             lines.push(Line::SetPrio { us });
+        } else if what.starts_with("sched_stat_runtime") {
+            let (pid, ns) = (
+                number("pid").unwrap() as u64,
+                number("runtime").unwrap() as u64,
+            );
+            lines.push(Line::Runtime { us, pid, ns });
         }
     }
     lines
