@@ -238,7 +238,7 @@ impl Fair<'_> {
     }
 
     /// C.9: woken while still queued.
-    pub(crate) fn requeue_delayed(&mut self, t: TaskId) {
+    pub(super) fn requeue_delayed_eevdf(&mut self, t: TaskId) {
         let lag = self.entity_lag(t);
         if lag > 0 {
             let is_curr = self.q.curr == Some(t);
@@ -363,7 +363,7 @@ impl Fair<'_> {
             None => (i128::from(x) * i128::from(old) / i128::from(new)) as i64,
         };
         if !self.task(t).se.on_rq {
-            let scales = self.k.kernel.scales_rel_deadline;
+            let scales = self.k.scales_rel_deadline;
             let se = &mut self.task_mut(t).se;
             se.vlag = scaled(se.vlag);
             if scales && se.rel_deadline {

@@ -2,14 +2,30 @@
 //!
 //! The queue holds entities in a tree; the running one is out of the tree but still counts.
 //! [`Fair`] borrows the queue with the tasks for the length of one kernel function; the rules of
-//! each kind are in `cfs.rs` and `eevdf.rs`. Specification: A.5, A.6, B.2, C.3.
+//! each kind are in `cfs.rs` and `eevdf.rs`. With the feature `oracle` every operation is done
+//! again by the twin of `naive.rs` and compared. Specification: A.5, A.6, B.2, C.3.
 
 use super::kernel::{Kernel, QueueKind, Settings};
+#[cfg(feature = "oracle")]
+use super::naive::{Op, Twin};
 use super::observer::{Cause, Rule};
+use super::pi::Variant;
 use super::task::{Policy, Task};
 use super::tree::{Slot, Tree};
 use super::units::{Ns, TaskId, Vtime};
 use super::weight::{LoadWeight, calc_delta_fair, scale_load_down};
+
+/// Does `$body`. With the feature `oracle` the twin does `$op` of its result too, and both agree.
+macro_rules! watched {
+    ($fair:expr, $op:expr, $body:expr) => {{
+        #[cfg(feature = "oracle")]
+        let twin = Twin::of($fair);
+        let result = $body;
+        #[cfg(feature = "oracle")]
+        twin.follow($op(result), $fair);
+        result
+    }};
+}
 
 /// The tunables in force: the kernel's, scaled by the online CPUs (B.1, C.1).
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +38,8 @@ pub(crate) struct Tunables {
     pub base_slice: u64,
     pub tick: u64,
     pub fair_group_sched: bool,
+    /// C.13: a change of load scales a relative deadline too. The ideal does so on every kernel.
+    pub scales_rel_deadline: bool,
 }
 
 impl Tunables {
@@ -37,6 +55,8 @@ impl Tunables {
             base_slice: kernel.base_slice * factor,
             tick: settings.tick(),
             fair_group_sched: settings.fair_group_sched,
+            scales_rel_deadline: kernel.scales_rel_deadline
+                || settings.pi == Variant::ReweightFixed,
         }
     }
 }
@@ -84,6 +104,9 @@ pub(crate) struct FairQueue {
     pub zero_vruntime: Vtime,
     pub avg_vruntime: i64,
     pub avg_load: i64,
+    /// Who is in the tree, in the order in which they came: what the twin has for a tree.
+    #[cfg(feature = "oracle")]
+    pub arrivals: Vec<TaskId>,
 }
 
 impl FairQueue {
@@ -101,6 +124,8 @@ impl FairQueue {
             zero_vruntime: Vtime::START,
             avg_vruntime: 0,
             avg_load: 0,
+            #[cfg(feature = "oracle")]
+            arrivals: Vec::new(),
         }
     }
 }
@@ -142,6 +167,10 @@ impl Fair<'_> {
 
     /// Charges the time since the last accounting to the current entity (A.5).
     pub fn update_curr(&mut self) {
+        watched!(self, |()| Op::UpdateCurr, self.charge())
+    }
+
+    fn charge(&mut self) {
         let Some(curr) = self.q.curr else { return };
         let now = self.now;
         let exec = self.exec;
@@ -169,6 +198,8 @@ impl Fair<'_> {
             se.deadline
         };
         self.slots[t.index()] = self.q.tree.insert(key, se.vruntime, se.slice, t);
+        #[cfg(feature = "oracle")]
+        self.q.arrivals.push(t);
         if !self.is_cfs() {
             let w = scale_load_down(se.load.weight) as i64;
             let key = se.vruntime.since(self.q.zero_vruntime);
@@ -179,6 +210,8 @@ impl Fair<'_> {
 
     pub fn take_from_tree(&mut self, t: TaskId) {
         self.q.tree.remove(self.slots[t.index()]);
+        #[cfg(feature = "oracle")]
+        self.q.arrivals.retain(|&u| u != t);
         if !self.is_cfs() {
             let se = &self.tasks[t.index()].se;
             let w = scale_load_down(se.load.weight) as i64;
@@ -205,25 +238,37 @@ impl Fair<'_> {
     }
 
     pub fn enqueue_entity(&mut self, t: TaskId, flags: Flags) {
-        if self.is_cfs() {
-            self.enqueue_entity_cfs(t, flags)
-        } else {
-            self.enqueue_entity_eevdf(t, flags)
-        }
+        watched!(
+            self,
+            |()| Op::Enqueue(t, flags),
+            if self.is_cfs() {
+                self.enqueue_entity_cfs(t, flags)
+            } else {
+                self.enqueue_entity_eevdf(t, flags)
+            }
+        )
     }
 
     /// Takes an entity out; false: it stays queued, delayed (EEVDF, C.9).
     pub fn dequeue_entity(&mut self, t: TaskId, flags: Flags) -> bool {
-        if self.is_cfs() {
-            self.dequeue_entity_cfs(t, flags);
-            true
-        } else {
-            self.dequeue_entity_eevdf(t, flags)
-        }
+        watched!(
+            self,
+            |left| Op::Dequeue(t, flags, left),
+            if self.is_cfs() {
+                self.dequeue_entity_cfs(t, flags);
+                true
+            } else {
+                self.dequeue_entity_eevdf(t, flags)
+            }
+        )
     }
 
     /// The entity becomes the current one: out of the tree, a new stint begins.
     pub fn set_next_entity(&mut self, t: TaskId) {
+        watched!(self, |()| Op::SetNext(t), self.begin_stint(t))
+    }
+
+    fn begin_stint(&mut self, t: TaskId) {
         if self.is_cfs() {
             self.clear_buddies(t);
         }
@@ -242,6 +287,10 @@ impl Fair<'_> {
 
     /// The current entity gives way: back into the tree if still queued.
     pub fn put_prev_entity(&mut self, t: TaskId) {
+        watched!(self, |()| Op::PutPrev(t), self.end_stint(t))
+    }
+
+    fn end_stint(&mut self, t: TaskId) {
         if self.task(t).se.on_rq {
             self.update_curr();
             self.add_to_tree(t);
@@ -250,61 +299,91 @@ impl Fair<'_> {
     }
 
     pub fn tick(&mut self) {
-        if self.is_cfs() {
-            self.tick_cfs();
-        } else {
-            // Everything a tick can find, update_curr finds.
-            self.update_curr();
-        }
+        watched!(
+            self,
+            |()| Op::Tick,
+            if self.is_cfs() {
+                self.tick_cfs();
+            } else {
+                // Everything a tick can find, update_curr finds.
+                self.update_curr();
+            }
+        )
     }
 
     /// Whether a woken (or forked, or boosted) entity takes the CPU from the current one.
     pub fn wakeup_preempt(&mut self, t: TaskId) {
-        // A decision that is due already is made with this entity in the queue.
-        let Some(curr) = self.q.curr.filter(|&c| c != t && self.resched.is_none()) else {
-            return;
-        };
-        if self.is_cfs() {
-            self.check_preempt_cfs(curr, t);
-        } else {
-            self.check_preempt_eevdf(curr, t);
-        }
+        watched!(
+            self,
+            |()| Op::WakeupPreempt(t),
+            // A decision that is due already is made with this entity in the queue.
+            if let Some(curr) = self.q.curr.filter(|&c| c != t && self.resched.is_none()) {
+                if self.is_cfs() {
+                    self.check_preempt_cfs(curr, t);
+                } else {
+                    self.check_preempt_eevdf(curr, t);
+                }
+            }
+        )
     }
 
+    /// The current entity gives up its turn, if anybody else is there.
     pub fn yield_curr(&mut self) {
-        if self.q.nr_running <= 1 {
-            return;
-        }
-        if self.is_cfs() {
-            self.yield_cfs()
-        } else {
-            self.yield_eevdf()
-        }
+        watched!(
+            self,
+            |()| Op::Yield,
+            if self.q.nr_running > 1 {
+                if self.is_cfs() {
+                    self.yield_cfs()
+                } else {
+                    self.yield_eevdf()
+                }
+            }
+        )
     }
 
     /// Chooses among the queued. The current entity counts if it is still queued.
     pub fn pick(&mut self) -> Option<(TaskId, Rule)> {
-        if self.is_cfs() {
-            self.pick_cfs()
-        } else {
-            self.pick_eevdf()
-        }
+        watched!(
+            self,
+            |picked: Option<(TaskId, Rule)>| Op::Pick(picked.map(|(t, _)| t)),
+            if self.is_cfs() {
+                self.pick_cfs()
+            } else {
+                self.pick_eevdf()
+            }
+        )
     }
 
     /// Gives an entity another load. Off the queue in every path of PI and renice.
     pub fn reweight_entity(&mut self, t: TaskId, load: LoadWeight) {
-        if self.is_cfs() {
-            self.reweight_cfs(t, load)
-        } else {
-            self.reweight_eevdf(t, load)
-        }
+        watched!(
+            self,
+            |()| Op::Reweight(t, load),
+            if self.is_cfs() {
+                self.reweight_cfs(t, load)
+            } else {
+                self.reweight_eevdf(t, load)
+            }
+        )
+    }
+
+    /// An entity that sleeps but is still queued wakes (EEVDF, C.9).
+    pub fn requeue_delayed(&mut self, t: TaskId) {
+        watched!(
+            self,
+            |()| Op::RequeueDelayed(t),
+            self.requeue_delayed_eevdf(t)
+        )
     }
 
     /// A new task's entity before its first enqueue, in the context of whoever runs.
     pub fn fork_entity(&mut self, t: TaskId) {
-        self.update_curr();
-        if self.is_cfs() {
-            self.fork_cfs(t);
-        }
+        watched!(self, |()| Op::Fork(t), {
+            self.update_curr();
+            if self.is_cfs() {
+                self.fork_cfs(t);
+            }
+        })
     }
 }

@@ -12,6 +12,8 @@ mod fair;
 pub mod invariants;
 pub mod kernel;
 pub mod machine;
+#[cfg(feature = "oracle")]
+mod naive;
 pub mod observer;
 pub mod pi;
 pub mod program;

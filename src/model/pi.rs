@@ -4,7 +4,7 @@
 //! The patch is one branch of step [8]: from fair to fair, the weight follows the prio. All the
 //! rest is the same in every variant. Specification: part E, A.9 to A.11, I.3.
 
-use super::fair::Flags;
+use super::fair::{Flags, Tunables};
 use super::machine::Machine;
 use super::observer::{Cause, Event, Observer, Refusal};
 use super::program::Doing;
@@ -439,6 +439,7 @@ impl Machine {
             return;
         }
         self.settings.pi = variant;
+        self.tunables = Tunables::new(&self.settings);
         self.variant_switched = true;
         obs.event(self, &Event::Variant(variant));
         if variant == Variant::ReweightFixed {

@@ -182,7 +182,7 @@ pub enum State {
 }
 
 /// The scheduling entity: what the fair queue orders by (C.3).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entity {
     /// Stored weight and inverse.
     pub load: LoadWeight,
