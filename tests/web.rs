@@ -72,6 +72,27 @@ fn a_nice_value_moved_at_the_start_runs_both_rows_again_and_undo_takes_it_back()
 }
 
 #[wasm_bindgen_test]
+fn changes_merged_into_one_are_taken_back_and_made_again_as_one() {
+    let mut session = session();
+    session.set_nice("high", -1, 0.0).unwrap();
+    session.set_nice("high", -10, 0.0).unwrap();
+    session.merge_undo();
+    assert_eq!(session.undo_depth(), [1, 0]);
+    assert!(session.undo().unwrap());
+    near(share(&session, 1, "boosted"), 50.00);
+    assert_eq!(session.undo_depth(), [0, 1]);
+    assert!(session.redo().unwrap());
+    near(share(&session, 1, "boosted"), 90.31);
+    assert!(!session.redo().unwrap());
+    // What is changed after going back leaves nothing to make again.
+    assert!(session.undo().unwrap());
+    session.set_pi("stock", 0.0).unwrap();
+    assert_eq!(session.undo_depth(), [1, 0]);
+    assert!(!session.redo().unwrap());
+    near(share(&session, 1, "boosted"), 9.70);
+}
+
+#[wasm_bindgen_test]
 fn the_switch_off_makes_row_b_the_stock_kernel() {
     let mut session = session();
     session.set_pi("stock", 0.0).unwrap();

@@ -100,6 +100,8 @@ class ReweightLabElement extends (/** @type {typeof HTMLElement} */ (globalThis.
   async reset() { (await this.#start()).do((lab) => lab.reset()); }
   /** Takes back the last change. */
   async undo() { (await this.#start()).do((lab) => lab.undo()); }
+  /** Makes the change again that was taken back last. */
+  async redo() { (await this.#start()).do((lab) => lab.redo()); }
   /** Sets the clock. @param {number} ns */
   async seek(ns) { (await this.#start()).do((lab) => lab.seek(ns)); }
   /** Sets a task's nice, -20 to 19: at the start, or from now on while a run is played. @param {string} task @param {number} nice */

@@ -61,6 +61,7 @@ pub struct Session {
     loaded: Chosen,
     chosen: Chosen,
     undo: Vec<Chosen>,
+    redo: Vec<Chosen>,
     pub(super) rows: [Row; 2],
 }
 
@@ -194,6 +195,7 @@ impl Session {
             loaded,
             chosen,
             undo: Vec::new(),
+            redo: Vec::new(),
             rows,
         })
     }
@@ -470,8 +472,32 @@ impl Session {
             return Ok(false);
         };
         self.rows = run_rows(&before)?;
-        self.chosen = before;
+        self.redo.push(std::mem::replace(&mut self.chosen, before));
         Ok(true)
+    }
+
+    /// Makes the change again that was taken back last; false when there is none, or when
+    /// something else was changed since.
+    ///
+    /// # Errors
+    /// None but a failure to run what ran before.
+    pub fn redo(&mut self) -> Result<bool, JsValue> {
+        let Some(after) = self.redo.pop() else {
+            return Ok(false);
+        };
+        self.rows = run_rows(&after)?;
+        self.undo.push(std::mem::replace(&mut self.chosen, after));
+        Ok(true)
+    }
+
+    /// Makes one step of the last two changes: a dragged slider is one change.
+    pub fn merge_undo(&mut self) {
+        self.undo.pop();
+    }
+
+    /// How many changes can be taken back, and how many made again.
+    pub fn undo_depth(&self) -> Vec<u32> {
+        vec![self.undo.len() as u32, self.redo.len() as u32]
     }
 
     /// The workload as it was loaded.
@@ -781,6 +807,7 @@ impl Session {
         } else {
             self.rows = run_rows(&next)?;
         }
+        self.redo.clear();
         self.undo.push(std::mem::replace(&mut self.chosen, next));
         if self.undo.len() > UNDO {
             self.undo.remove(0);

@@ -19,15 +19,27 @@ export function controls(lab, ctx, shape) {
   /** @param {import("./types.js").TaskInfo} task */
   function nice(task) {
     const id = `nice-${task.id}`;
-    const range = el("input", { type: "range", id, min: -20, max: 19, step: 1, "data-control": `nice:${task.name}` });
+    const control = `nice:${task.name}`;
+    const range = el("input", { type: "range", id, min: -20, max: 19, step: 1, "data-control": control });
     const number = el("input", { type: "number", min: -20, max: 19, step: 1, "data-control": `nice-number:${task.name}`, "aria-label": w.t("nice-of", { task: task.name }) });
     const weight = el("span", { class: "w" });
     const does = el("span", { class: "muted" });
     const act = (/** @type {number} */ n) => ctx.attempt(() => lab.setNice(task.name, n));
-    range.addEventListener("pointerdown", () => (ctx.dragging = true));
+    range.addEventListener("pointerdown", () => {
+      ctx.dragging = true;
+      lab.hold(control);
+    });
+    range.addEventListener("keydown", (e) => {
+      if (!e.repeat) lab.hold(control);
+    });
     range.addEventListener("input", () => act(range.valueAsNumber));
-    // One drag is one step to undo, and the numbers may move again.
-    for (const end of ["change", "pointerup", "pointercancel", "blur"]) range.addEventListener(end, () => (ctx.dragging = false));
+    // One drag is one step to undo, as is a key held down; and the numbers may move again.
+    for (const end of ["pointerup", "pointercancel", "keyup", "blur"]) {
+      range.addEventListener(end, () => {
+        ctx.dragging = false;
+        lab.letGo(control);
+      });
+    }
     number.addEventListener("change", () => {
       const n = number.valueAsNumber;
       if (Number.isInteger(n) && n >= -20 && n <= 19) act(n);
@@ -62,21 +74,24 @@ export function controls(lab, ctx, shape) {
     }
   }
 
-  /** @param {"start" | "play" | "step" | "reset" | "undo"} name @param {() => void} act @param {string} [kind] */
+  /** @param {"start" | "back" | "play" | "step" | "reset" | "undo" | "redo"} name @param {() => void} act @param {string} [kind] */
   const button = (name, act, kind = "") => el("button", { class: `btn ${kind}`, type: "button", "data-control": name, "aria-label": w.t(name), title: w.t(name), onclick: act }, icon(name), shape.words && el("span", { "aria-hidden": "true" }, w.t(`brief-${name}`)));
   const play = button("play", () => (lab.playing ? lab.pause() : lab.play()), "main");
   const pauseIcon = icon("pause");
   const playIcon = /** @type {SVGElement} */ (play.firstElementChild);
+  // Not `disabled`: a button that goes away under the finger would take the focus with it.
+  const undo = button("undo", () => ctx.attempt(() => lab.undo()));
+  const redo = button("redo", () => ctx.attempt(() => lab.redo()));
   const settings = el("button", { class: "btn settings", type: "button", "aria-expanded": "false", onclick: () => {
     const open = fields.classList.toggle("open");
     settings.setAttribute("aria-expanded", String(open));
   } }, w.t("settings"));
   const transport = el("div", { class: "transport", role: "group", "aria-label": w.t("transport") },
     shape.full && button("start", () => lab.seek(0)),
+    shape.full && button("back", () => lab.step(-1)),
     play,
     button("step", () => lab.step(1)),
     button("reset", () => ctx.attempt(() => lab.reset())),
-    shape.full && button("undo", () => lab.undo()),
     shape.full && settings);
 
   // ---- settings -------------------------------------------------------------------------------
@@ -97,7 +112,7 @@ export function controls(lab, ctx, shape) {
   });
   set(speed.select, SPEEDS.map((s) => el("option", { value: s, selected: s === lab.speed }, s < 1 ? `1/${w.int(1 / s)}` : `${w.int(s)} ×`)));
   const clock = el("span", { class: "clock" });
-  const fields = el("div", { class: "fields" }, scenario.node, variant.node, kernel.node, hz.node, cpus.node, speed.node, shape.full && ctx.extraFields(), clock);
+  const fields = el("div", { class: "fields" }, scenario.node, variant.node, kernel.node, hz.node, cpus.node, speed.node, shape.full && ctx.extraFields(), el("div", { class: "transport" }, undo, redo), clock);
 
   /** @param {HTMLSelectElement} select @param {(string | number)[]} values @param {string | number} value @param {(v: string | number) => string} label */
   function choose(select, values, value, label) {
@@ -131,7 +146,10 @@ export function controls(lab, ctx, shape) {
     transport,
     update(what) {
       if (what.has("session") || (what.has("time") && lab.horizon !== null)) drawNices();
-      if (what.has("session") && shape.full) drawFields();
+      if (what.has("session") && shape.full) {
+        drawFields();
+        [undo, redo].forEach((b, i) => b.setAttribute("aria-disabled", String(lab.steps[i] === 0)));
+      }
       if (what.has("play")) {
         play.firstElementChild?.replaceWith(lab.playing ? pauseIcon : playIcon);
         if (shape.words) say(/** @type {Element} */ (play.lastElementChild), w.t(lab.playing ? "pause" : "brief-play"));

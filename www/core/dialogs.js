@@ -36,7 +36,7 @@ function keys({ words: w }) {
   const rows = [
     [k("←", "→"), "keys-decision"], [k("⇧←", "⇧→"), "keys-tick"], [k("Home", "End"), "keys-ends"], [k("B", "R"), "keys-boost"], [k("P"), "keys-patch"],
     [k("Space"), "keys-play"], [k("+", "−", "0"), "keys-zoom"], [k("W", "S", "A", "D"), "keys-wasd"], [k(",", "."), "keys-comma"], [k("F"), "keys-fit"],
-    [k("Ctrl Z"), "keys-undo"], [k("?"), "keys-help"], [k("Esc"), "keys-esc"],
+    [k("Ctrl Z", "Ctrl Y"), "keys-undo"], [k("?"), "keys-help"], [k("Esc"), "keys-esc"],
   ];
   return [
     el("table", { class: "keys" }, el("tbody", {}, rows.map(([key, id]) => el("tr", {}, el("td", {}, key), el("td", {}, w.t(/** @type {string} */ (id))))))),

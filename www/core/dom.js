@@ -57,11 +57,13 @@ export function say(node, value) {
 }
 
 const PATHS = {
-  start: "M3 2h2v12H3zM14 2v12L6 8z",
+  start: "M1 2h2v12H1zM9 2v12L3.5 8zM15.5 2v12L10 8z",
   play: "M3 1.5v13L14 8z",
   pause: "M3 2h4v12H3zM9 2h4v12H9z",
   step: "M2 2v12l8-6zM11 2h2v12h-2z",
   reset: "M8 2a6 6 0 1 1-5.6 3.9l1.9.7A4 4 0 1 0 8 4v2.6L3.8 3.3 8 0z",
+  back: "M14 2v12L6 8zM3 2h2v12H3z",
+  redo: "M10 2 15 6.5 10 11V8H6.5a2.5 2.5 0 0 0 0 5H10v2H6.5a4.5 4.5 0 0 1 0-9H10z",
   undo: "M6 2 1 6.5 6 11V8h3.5a2.5 2.5 0 0 1 0 5H6v2h3.5a4.5 4.5 0 0 0 0-9H6z",
 };
 

@@ -9,7 +9,13 @@ const tick = (lab, direction) => lab.seek(lab.time + (direction * 1e9) / lab.inf
  * @returns {(() => void) | undefined}
  */
 export function keyAction(lab, e, onTimeline, ctx) {
-  if (e.ctrlKey || e.metaKey) return (e.key === "z" || e.key === "Z") && !e.shiftKey && !e.altKey ? () => ctx.attempt(() => lab.undo()) : undefined;
+  if (e.ctrlKey || e.metaKey) {
+    if (e.altKey) return undefined;
+    const key = e.key.toLowerCase();
+    if (key === "z" && !e.shiftKey) return () => ctx.attempt(() => lab.undo());
+    if (key === "z" || (key === "y" && !e.shiftKey)) return () => ctx.attempt(() => lab.redo());
+    return undefined;
+  }
   if (e.altKey) return undefined;
   const moved = (/** @type {() => void} */ f) => () => {
     f();

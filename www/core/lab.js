@@ -80,6 +80,10 @@ export class Lab {
     this.changed = false;
     /** Tasks were added, removed or renamed: no longer the preset it was. */
     this.reshaped = false;
+    /** Whether tasks differ, by how many changes can be taken back. @private */
+    this.shapes = [false];
+    /** A thumb is held or a key is down: all that one control does until it is let go is one step to undo. @private @type {{ control: string, made: boolean } | null} */
+    this.gesture = null;
     /** The variant the switch goes back to. */
     this.variant = "reweight";
     /** @type {{ key: string, values: Record<string, unknown> }[]} */
@@ -119,6 +123,8 @@ export class Lab {
     this.refusal = null;
     this.changed = false;
     this.reshaped = false;
+    this.shapes = [false];
+    this.gesture = null;
     this.select = null;
     this.told = "boosted";
     this.cover = 0;
@@ -198,8 +204,17 @@ export class Lab {
     if (!this.session) return;
     const at = this.actsAt;
     act(this.session, at);
-    this.changed = true;
-    if (/^(add|remove|rename)-task$|^policy:/.test(control) && at === 0) this.reshaped = true;
+    if (this.gesture?.control === control) {
+      if (this.gesture.made) this.session.merge_undo();
+      this.gesture.made = true;
+    }
+    const [depth] = this.session.undo_depth();
+    if (/^(un|re)do$/.test(control)) this.reshaped = this.shapes[depth] ?? this.reshaped;
+    else {
+      if (/^(add|remove|rename)-task$|^policy:/.test(control) && at === 0) this.reshaped = true;
+      this.shapes[depth] = this.reshaped;
+    }
+    this.changed = depth > 0;
     const before = this.origin;
     this.read();
     if (this.horizon === null && this.origin !== before) this.follow(this.origin - before);
@@ -244,9 +259,33 @@ export class Lab {
     this.change("cpus", n, (s) => s.set_cpus_online(n));
   }
 
+  /** Changes that can be taken back, and that can be made again. @returns {[number, number]} */
+  get steps() {
+    const [back, again] = this.session?.undo_depth() ?? [0, 0];
+    return [back, again];
+  }
+
+  /** A control's thumb is taken hold of, or a key goes down on it: what it does until it is let go is one step to undo. @param {string} control */
+  hold(control) {
+    this.gesture = { control, made: false };
+  }
+
+  /** @param {string} control whose thumb is let go; another one may already be held */
+  letGo(control) {
+    if (this.gesture?.control === control) this.gesture = null;
+  }
+
   undo() {
-    if (!this.session) return;
+    this.gesture = null;
+    if (!this.steps[0]) return;
     this.change("undo", null, (s) => void s.undo());
+    if (this.info.pi !== "stock") this.variant = this.info.pi;
+  }
+
+  redo() {
+    this.gesture = null;
+    if (!this.steps[1]) return;
+    this.change("redo", null, (s) => void s.redo());
     if (this.info.pi !== "stock") this.variant = this.info.pi;
   }
 
@@ -254,9 +293,9 @@ export class Lab {
   reset() {
     this.stop();
     this.horizon = null;
+    this.reshaped = false;
     this.change("reset", null, (s) => s.reset());
     this.changed = false;
-    this.reshaped = false;
     this.select = null;
     if (this.info.pi !== "stock") this.variant = this.info.pi;
     this.time = 0;

@@ -195,7 +195,7 @@ export async function start(host, root, emit, keptBefore) {
   function reflect(control) {
     if (!lab.session) return;
     const { info } = lab;
-    if (control === "reset" || control === "undo") {
+    if (/^(reset|undo|redo)$/.test(control)) {
       for (const { name } of [...host.attributes]) {
         const task = name.endsWith("-nice") && info.tasks.find((t) => t.name === name.slice(0, -5));
         if (task) attr(name, task.nice);

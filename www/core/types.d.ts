@@ -186,6 +186,9 @@ export interface Session {
   remove_task(name: string): void;
   rename_task(old: string, name: string): void;
   undo(): boolean;
+  redo(): boolean;
+  merge_undo(): void;
+  undo_depth(): Uint32Array;
   reset(): void;
   runs(until_ns?: number): RunResult[];
   range(row: number, from_ns: number, to_ns: number): Range;
