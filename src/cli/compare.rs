@@ -94,6 +94,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
                 .map(|(report, holder)| Told {
                     report,
                     holder: holder.as_deref(),
+                    made: None,
                 })
                 .collect();
             let colour = out.colour();

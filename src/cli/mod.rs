@@ -10,6 +10,7 @@ mod grid;
 mod output;
 mod presets;
 mod progress;
+mod record;
 mod resume;
 mod simulate;
 mod source;
@@ -35,6 +36,7 @@ use failure::Failure;
   reweight-lab compare patch-test
   reweight-lab simulate patch-test --pi reweight --format json
   reweight-lab trace trace.txt
+  reweight-lab record patch-test
   reweight-lab presets
 
 WHAT is the name of a preset, a file (rt-app JSON), or - for standard input.",
@@ -51,6 +53,7 @@ enum Command {
     Compare(compare::Args),
     Sweep(sweep::Args),
     Trace(trace::Args),
+    Record(record::Args),
     Presets(presets::Args),
     /// Write a completion script for a shell
     #[command(after_help = "Examples:
@@ -74,6 +77,7 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Sweep(args) => sweep::run(args),
         Command::Trace(args) => trace::run(args),
+        Command::Record(args) => record::run(args),
         Command::Presets(args) => presets::run(&args),
         Command::Completions { shell } => completions(shell),
     };

@@ -113,6 +113,7 @@ fn report(workload: &Workload, run: &Run, format: Format, out: &mut Output) -> R
             let told = text::Told {
                 report: &run.report,
                 holder: run.holder.as_deref(),
+                made: None,
             };
             let colour = out.colour();
             out.write_all(text::one(&workload.title, &told, colour).as_bytes())?;

@@ -7,6 +7,8 @@ use crate::trace::report::{Report, WindowReport};
 pub(super) struct Told<'a> {
     pub report: &'a Report,
     pub holder: Option<&'a str>,
+    /// Said in place of kernel, variant and counts: where a recording was made.
+    pub made: Option<&'a str>,
 }
 
 /// Rows shown of a table; the rest is counted.
@@ -24,14 +26,21 @@ pub(super) fn one(title: &str, told: &Told<'_>, colour: bool) -> String {
     if !title.is_empty() {
         out += &heading(title, colour);
     }
-    out += &format!(
-        "{}, pi {}; {}: {} switches, {} decisions\n",
-        machine(report),
-        report.pi,
-        span(report.duration_ns),
-        report.switches,
-        report.decisions
-    );
+    out += &match told.made {
+        Some(made) => format!(
+            "{made}; {}: {} switches\n",
+            span(report.duration_ns),
+            report.switches
+        ),
+        None => format!(
+            "{}, pi {}; {}: {} switches, {} decisions\n",
+            machine(report),
+            report.pi,
+            span(report.duration_ns),
+            report.switches,
+            report.decisions
+        ),
+    };
     for window in &report.windows {
         out += &format!("\n{}", heading(&window_heading(window), colour));
         let mut table = Table::new(&[

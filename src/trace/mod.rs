@@ -27,4 +27,6 @@ pub use recording::Recording;
 pub use report::Report;
 pub use segments::{Doing, Segment, Spent};
 pub use simulate::{Error, Run, Watching, simulate, simulate_watching, unique_names};
+#[cfg(target_os = "linux")]
+pub(crate) use simulate::{Seconds, sentence};
 pub use stream::WriteError;

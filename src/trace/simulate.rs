@@ -317,7 +317,8 @@ fn refusals(tally: &Tally, tasks: &[String], names: &Names) -> Vec<String> {
     notices
 }
 
-fn sentence(refused: &Refused, tasks: &[String], names: &Names) -> String {
+/// A refused call as a sentence.
+pub(crate) fn sentence(refused: &Refused, tasks: &[String], names: &Names) -> String {
     let at = Seconds(refused.at);
     let task = tasks
         .get(refused.task.index())
