@@ -76,6 +76,8 @@ export class Lab {
     this.cover = 0;
     /** The window whose share is told; the tour asks for others than the boosted one. */
     this.told = "boosted";
+    /** Step of the tour that is on, from 0. @type {number | null} */
+    this.tour = null;
     /** Changed by hand since it was loaded. */
     this.changed = false;
     /** Tasks were added, removed or renamed: no longer the preset it was. */

@@ -156,7 +156,11 @@ export class Address {
     const out = new URLSearchParams();
     const { info } = lab;
     const sec = (/** @type {number} */ ns) => String(Number((ns / 1e9).toFixed(6)));
-    if (lab.isPreset && !lab.reshaped) {
+    if (lab.tour !== null && !lab.changed) {
+      // The step brings its own scenario; kernel and HZ are the reader's.
+      out.set("tour", String(lab.tour + 1));
+      for (const name of ["kernel", "hz"]) if (host.hasAttribute(name)) out.set(name, host.getAttribute(name) ?? "");
+    } else if (lab.isPreset && !lab.reshaped) {
       if (lab.workload !== lab.presets[0].name) out.set("preset", lab.workload);
       for (const name of PLAIN.slice(1)) {
         const value = host.getAttribute(name);
@@ -176,7 +180,7 @@ export class Address {
     if (host.getAttribute("layout") === "projector") out.set("layout", "projector");
     const lang = document.documentElement.lang;
     if (lang && lang !== "en") out.set("lang", lang);
-    if (this.looked) {
+    if (this.looked && lab.tour === null) {
       out.set("at", sec(lab.time));
       out.set("view", `${sec(Math.max(0, lab.view.from))}-${sec(Math.max(0, lab.view.to))}`);
     }

@@ -12,6 +12,9 @@ import { Theme } from "./theme.js";
 /** Quiet after the last change before the live region speaks, ms. */
 const CALM = 500;
 
+/** Around the panel of a projected tour, CSS px. */
+const PANEL_GAPS = 40;
+
 /**
  * What the parts share.
  * @typedef {object} Context
@@ -400,6 +403,17 @@ export class View {
 
   endTour() {
     this.node?.classList.remove("touring");
+    this.rescale();
+  }
+
+  /** Projected, question and picture share one screen: the picture takes what the panel leaves. @param {HTMLElement} [panel] of the tour, while it is on */
+  rescale(panel) {
+    if (this.options.layout !== "projector") return;
+    const { ctx, lab } = this;
+    const stage = /** @type {HTMLElement} */ (this.timeline?.stage);
+    const room = panel ? (innerHeight - panel.offsetHeight - PANEL_GAPS) / (stage.offsetHeight / ctx.scale) : Infinity;
+    ctx.scale = panel ? Math.max(0.9, Math.min(1.3, room)) : 1.5;
+    lab.touch("theme", "view");
   }
 
   /** The address that opens the lab as it stands: the page's own, or the lab page with the same settings. */
