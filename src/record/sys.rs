@@ -1,9 +1,5 @@
 //! The two system calls that `record` needs and no safe library offers: the CPU clock of another
 //! thread, and `sched_setattr()`. All else goes through rustix.
-#![allow(
-    unsafe_code,
-    reason = "clock_gettime of a thread's clock and sched_setattr have no safe wrapper"
-)]
 
 use std::io;
 
@@ -34,6 +30,7 @@ pub(super) struct Attr {
 ///
 /// # Errors
 /// Those of the call: EPERM, EINVAL, ESRCH and so on.
+#[expect(unsafe_code, reason = "no safe library has sched_setattr()")]
 pub(super) fn set_attr(tid: i32, attr: &Attr) -> io::Result<()> {
     let attr = Attr {
         size: size_of::<Attr>() as u32,
@@ -53,6 +50,7 @@ pub(super) fn set_attr(tid: i32, attr: &Attr) -> io::Result<()> {
 ///
 /// # Errors
 /// EINVAL when there is no such thread (any more).
+#[expect(unsafe_code, reason = "safe libraries read known clocks only")]
 pub(super) fn thread_cpu(tid: i32) -> io::Result<Ns> {
     // The clock's number as pthread_getcpuclockid() makes it: thread, scheduler's clock.
     let clock: libc::clockid_t = (!tid << 3) | 0b110;
