@@ -13,6 +13,8 @@ mod recording;
 #[allow(dead_code)]
 mod run;
 
+use std::path::Path;
+
 use reweight_lab::model::kernel::Kernel;
 use reweight_lab::model::pi::Variant;
 use reweight_lab::model::task::Policy;
@@ -108,12 +110,19 @@ fn configuration(config: &str, kernel: Option<Kernel>) {
         count += 1;
     }
     let mean = differences.iter().sum::<f64>() / differences.len() as f64;
-    println!(
-        "{config}: {count} workloads, {} shares, mean difference {mean:.3} points",
+    let row = format!(
+        "| {config} | {count} | {} | {mean:.3} |\n",
         differences.len()
     );
+    println!("{row}");
     assert!(count >= 10, "{count} workloads");
     assert!(mean <= 0.1, "mean difference {mean}");
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/realism.md");
+    let document = std::fs::read_to_string(document).expect("docs/realism.md");
+    assert!(
+        document.contains(&row),
+        "docs/realism.md tells no such row: {row}"
+    );
 }
 
 macro_rules! configurations {

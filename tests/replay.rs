@@ -11,7 +11,8 @@
 #[allow(dead_code)]
 mod recording;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use recording::Line;
@@ -473,101 +474,215 @@ fn predicted(trace: &[Line], replay: &Replay, kernel: Kernel, pi: Variant) -> Ve
     stints.stints
 }
 
-/// Equal and all decisions of a configuration, and a line for each replay with a difference.
-fn hold(config: &str, kernel: Kernel, pi: Variant) -> (usize, usize, usize) {
-    let (mut equal, mut all, mut exact, mut count) = (0, 0, 0, 0);
-    for name in recording::scenarios(config) {
+/// What replays of some scenarios gave.
+#[derive(Clone, Copy, Default)]
+struct Score {
+    replays: usize,
+    /// Those without any difference.
+    exact: usize,
+    /// Those whose first difference is the same task, a tick more or less.
+    by_a_tick: usize,
+    /// Stints recorded.
+    all: usize,
+    /// Equal ones, place by place.
+    equal: usize,
+    /// Equal ones in order: what a swap puts out of step counts again.
+    in_order: usize,
+}
+
+impl Score {
+    fn of(want: &[Stint], got: &[Stint]) -> Score {
+        let mut pairs = want.iter().zip(got);
+        let first = pairs.clone().find(|(a, b)| a != b);
+        let by_a_tick = first.is_some_and(|(a, b)| a.0 == b.0 && a.1.abs_diff(b.1) == 1);
+        Score {
+            replays: 1,
+            exact: usize::from(want.len() <= got.len() && first.is_none()),
+            by_a_tick: usize::from(by_a_tick),
+            all: want.len(),
+            equal: pairs.by_ref().filter(|(a, b)| a == b).count(),
+            in_order: common(want, got),
+        }
+    }
+
+    fn add(self, o: Score) -> Score {
+        Score {
+            replays: self.replays + o.replays,
+            exact: self.exact + o.exact,
+            by_a_tick: self.by_a_tick + o.by_a_tick,
+            all: self.all + o.all,
+            equal: self.equal + o.equal,
+            in_order: self.in_order + o.in_order,
+        }
+    }
+}
+
+/// A recorded configuration that is replayed.
+struct Config {
+    /// As tables head it.
+    name: &'static str,
+    folder: &'static str,
+    kernel: Kernel,
+    pi: Variant,
+    /// Decisions that have to be equal, of a thousand.
+    at_least: usize,
+    /// Replays there are.
+    replays: usize,
+}
+
+const CONFIGS: [Config; 5] = [
+    Config {
+        name: "6.1 stock",
+        folder: "linux-6.1-hz1000-stock",
+        kernel: Kernel::V6_1,
+        pi: Variant::Stock,
+        at_least: 995,
+        replays: 42,
+    },
+    Config {
+        name: "6.1 patched",
+        folder: "linux-6.1-hz1000-reweight",
+        kernel: Kernel::V6_1,
+        pi: Variant::Reweight,
+        at_least: 995,
+        replays: 42,
+    },
+    Config {
+        name: "6.12 stock",
+        folder: "linux-6.12-hz1000-stock",
+        kernel: Kernel::V6_12,
+        pi: Variant::Stock,
+        at_least: 965,
+        replays: 130,
+    },
+    Config {
+        name: "6.12 patched",
+        folder: "linux-6.12-hz1000-reweight",
+        kernel: Kernel::V6_12,
+        pi: Variant::Reweight,
+        at_least: 990,
+        replays: 132,
+    },
+    Config {
+        name: "6.12 scaled",
+        folder: "linux-6.12-hz1000-reweight-reldeadline",
+        kernel: Kernel::V6_13,
+        pi: Variant::Reweight,
+        at_least: 990,
+        replays: 22,
+    },
+];
+
+/// The scores of a configuration's scenarios.
+fn scores(config: &Config) -> BTreeMap<String, Score> {
+    let mut scores = BTreeMap::new();
+    for name in recording::scenarios(config.folder) {
         if name == SLEEPER {
             continue;
         }
-        let scenario = recording::scenario(config, &name);
-        let trace = recording::trace(config, &name);
-        for replay in replays(&scenario, &trace, kernel.name != "6.1") {
+        let scenario = recording::scenario(config.folder, &name);
+        let trace = recording::trace(config.folder, &name);
+        for replay in replays(&scenario, &trace, config.kernel.name != "6.1") {
             let want = recorded(&trace, &replay);
             if want.len() < 5 {
                 continue;
             }
-            let got = predicted(&trace, &replay, kernel, pi);
-            let same = want.iter().zip(&got).filter(|(a, b)| a == b).count();
-            if same == want.len() {
-                exact += 1;
-            } else {
+            let got = predicted(&trace, &replay, config.kernel, config.pi);
+            let score = Score::of(&want, &got);
+            if score.exact == 0 {
                 let first = want.iter().zip(&got).position(|(a, b)| a != b);
                 println!(
-                    "{config} {name} {}: {same} of {} (first difference at {first:?}: recorded \
-                     {:?}, model {:?})",
+                    "{} {name} {}: {} of {} (first difference at {first:?}: recorded {:?}, model \
+                     {:?})",
+                    config.folder,
                     replay.label,
+                    score.equal,
                     want.len(),
                     first.map(|i| &want[i]),
                     first.map(|i| &got[i]),
                 );
             }
-            count += 1;
-            equal += same;
-            all += want.len();
+            let sum: &mut Score = scores.entry(name.clone()).or_default();
+            *sum = sum.add(score);
         }
     }
-    println!(
-        "{config}: {count} replays, {exact} exact, {equal} of {all} decisions equal, {:.2} %",
-        100.0 * equal as f64 / all as f64
-    );
-    (equal, all, count)
+    scores
 }
 
-fn at_least(config: &str, kernel: Kernel, pi: Variant, per_mille: usize, replays: usize) {
-    let (equal, all, count) = hold(config, kernel, pi);
-    assert!(count >= replays, "{count} replays");
-    assert!(equal * 1000 >= all * per_mille, "{equal} of {all}");
+fn per_cent(part: usize, all: usize) -> String {
+    format!("{:.2} %", 100.0 * part as f64 / all as f64)
 }
 
-#[test]
-fn decisions_of_6_1_stock_are_predicted() {
-    at_least(
-        "linux-6.1-hz1000-stock",
-        Kernel::V6_1,
-        Variant::Stock,
-        995,
-        42,
-    );
-}
-
-#[test]
-fn decisions_of_6_1_with_the_patch_are_predicted() {
-    at_least(
-        "linux-6.1-hz1000-reweight",
-        Kernel::V6_1,
-        Variant::Reweight,
-        995,
-        42,
-    );
-}
-
-#[test]
-fn decisions_of_6_12_stock_are_predicted() {
-    at_least(
-        "linux-6.12-hz1000-stock",
-        Kernel::V6_12,
-        Variant::Stock,
-        965,
-        130,
-    );
-}
-
-#[test]
-fn decisions_of_6_12_with_the_patch_are_predicted() {
-    at_least(
-        "linux-6.12-hz1000-reweight",
-        Kernel::V6_12,
-        Variant::Reweight,
-        990,
-        132,
-    );
+/// The tables of `docs/realism.md`: by configuration, by scenario.
+fn tables(all: &[BTreeMap<String, Score>]) -> [String; 2] {
+    let mut text = "| | replays | exact | stints | equal, place by place | equal, in order | \
+                    first differs by a tick |\n|---|---|---|---|---|---|---|\n"
+        .to_owned();
+    for (config, scores) in CONFIGS.iter().zip(all) {
+        let sum = scores.values().copied().fold(Score::default(), Score::add);
+        text += &format!(
+            "| {} | {} | {} | {} | {} | {} | {} of {} |\n",
+            config.name,
+            sum.replays,
+            sum.exact,
+            sum.all,
+            per_cent(sum.equal, sum.all),
+            per_cent(sum.in_order, sum.all),
+            sum.by_a_tick,
+            sum.replays - sum.exact,
+        );
+    }
+    let sums = std::mem::replace(&mut text, "| scenario |".to_owned());
+    for config in &CONFIGS {
+        text += &format!(" {} |", config.name);
+    }
+    text += "\n|---|---|---|---|---|---|\n";
+    let names: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
+    for name in names {
+        text += &format!("| {name} |");
+        for scores in all {
+            text += &match scores.get(name) {
+                None => " |".to_owned(),
+                Some(s) if s.equal == s.all => format!(" {} |", s.all),
+                Some(s) => format!(" {} of {} |", s.equal, s.all),
+            };
+        }
+        text += "\n";
+    }
+    [sums, text]
 }
 
 #[test]
-fn decisions_of_6_12_with_the_relative_deadline_scaled_are_predicted() {
-    let config = "linux-6.12-hz1000-reweight-reldeadline";
-    at_least(config, Kernel::V6_13, Variant::Reweight, 990, 22);
+fn decisions_are_predicted_and_the_document_says_how_many() {
+    let all: Vec<_> = std::thread::scope(|scope| {
+        let runs: Vec<_> = CONFIGS
+            .iter()
+            .map(|config| scope.spawn(|| scores(config)))
+            .collect();
+        runs.into_iter()
+            .map(|run| run.join().expect("a replay"))
+            .collect()
+    });
+    let tables = tables(&all);
+    println!("{}\n{}", tables[0], tables[1]);
+    for (config, scores) in CONFIGS.iter().zip(&all) {
+        let sum = scores.values().copied().fold(Score::default(), Score::add);
+        assert_eq!(sum.replays, config.replays, "{}", config.name);
+        assert!(
+            sum.equal * 1000 >= sum.all * config.at_least,
+            "{}: {} of {}",
+            config.name,
+            sum.equal,
+            sum.all
+        );
+    }
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/realism.md");
+    let document = std::fs::read_to_string(document).expect("docs/realism.md");
+    assert!(
+        tables.iter().all(|table| document.contains(table)),
+        "docs/realism.md tells other figures; cargo test --test replay document -- --nocapture \
+         prints those that are true"
+    );
 }
 
 /// The length of the longest common subsequence.

@@ -9,9 +9,7 @@ use super::kernel::QueueKind;
 use super::machine::{Machine, TimerKind};
 use super::observer::{Cause, Event, Observer, Pick, Rule};
 use super::program::Doing;
-use super::rt::{
-    FairServer, RR_TIMESLICE, RT_PERIOD, RT_RUNTIME, RtQueue, SERVER_RUNTIME, ServerState,
-};
+use super::rt::{FairServer, RR_TIMESLICE, RT_PERIOD, RT_RUNTIME, RtQueue, ServerState};
 use super::task::{Class, Policy, State};
 use super::units::{CpuId, Ns, TaskId};
 
@@ -620,15 +618,15 @@ impl Machine {
 
     /// One timer a CPU is kept; when it comes too early it is set anew.
     fn arm_server(&mut self, cpu: CpuId) {
+        let at = self.cpus[cpu.index()].server.zero_laxity();
+        self.arm_server_at(cpu, at);
+    }
+
+    fn arm_server_at(&mut self, cpu: CpuId, at: Ns) {
         let server = &mut self.cpus[cpu.index()].server;
         server.token += 1;
-        let at = match server.state {
-            ServerState::Exhausted => server.deadline,
-            _ => server.zero_laxity(),
-        };
         let token = server.token;
-        let at = at.max(self.now);
-        self.arm(at, TimerKind::FairServer(cpu, token));
+        self.arm(at.max(self.now), TimerKind::FairServer(cpu, token));
     }
 
     /// Fair time counts, however it was had.
@@ -638,30 +636,26 @@ impl Machine {
         }
         let now = self.now;
         let server = &mut self.cpus[cpu.index()].server;
-        match server.state {
-            ServerState::Stopped => {}
-            ServerState::Armed | ServerState::Exhausted => {
-                server.runtime -= ran as i64;
-                if server.runtime <= 0 {
-                    // Fair tasks are not starved: the next period begins here.
-                    server.new_period(now);
-                    server.state = ServerState::Armed;
-                }
-            }
-            ServerState::Running => {
-                server.runtime -= ran as i64;
-                if server.runtime <= 0 {
-                    server.state = ServerState::Exhausted;
-                    if self.has_better_class(cpu) {
-                        self.resched_cpu(cpu, Cause::FairServer);
-                    }
-                    self.arm_server(cpu);
-                }
-            }
+        if server.state == ServerState::Stopped {
+            return;
+        }
+        server.runtime -= ran as i64;
+        if server.runtime > 0 {
+            return;
+        }
+        // It had its time, in its turn or in between: the next period begins here.
+        let before = server.state;
+        server.new_period(now);
+        server.state = ServerState::Armed;
+        if before == ServerState::Running && self.has_better_class(cpu) {
+            self.resched_cpu(cpu, Cause::FairServer);
+        }
+        if before != ServerState::Armed {
+            self.arm_server(cpu);
         }
     }
 
-    /// The server's timer: its turn has come, or a new period begins.
+    /// The server's timer: its turn has come, unless fair tasks had time in between.
     pub(crate) fn server_timer(&mut self, cpu: CpuId, token: u64) {
         let i = cpu.index();
         if self.cpus[i].server.token != token {
@@ -672,16 +666,23 @@ impl Machine {
         let server = &mut self.cpus[i].server;
         match server.state {
             ServerState::Stopped | ServerState::Running => return,
+            ServerState::Armed if now < server.zero_laxity() => {
+                self.arm_server(cpu);
+                return;
+            }
             ServerState::Armed => {
-                if now < server.zero_laxity() {
-                    self.arm_server(cpu);
+                // The turn is a whole one, however little of the period was left.
+                server.new_period(now);
+                let deadline = server.deadline;
+                if let Some(span) = self.shortest_deadline(cpu) {
+                    // A deadline task that computes on has its deadline renewed; the server's is
+                    // the earlier one only this long before it.
+                    self.cpus[i].server.state = ServerState::Waiting;
+                    self.arm_server_at(cpu, deadline.saturating_sub(span));
                     return;
                 }
             }
-            ServerState::Exhausted => {
-                server.runtime = (server.runtime + SERVER_RUNTIME).min(SERVER_RUNTIME);
-                server.deadline = server.deadline.saturating_add(RT_PERIOD);
-            }
+            ServerState::Waiting => {}
         }
         if self.has_better_class(cpu) {
             self.cpus[i].server.state = ServerState::Running;
@@ -693,5 +694,22 @@ impl Machine {
             server.state = ServerState::Armed;
             self.arm_server(cpu);
         }
+    }
+
+    /// The shortest relative deadline of a CPU's deadline tasks, own or lent.
+    fn shortest_deadline(&self, cpu: CpuId) -> Option<Ns> {
+        let tasks = self.cpus[cpu.index()].rt.deadline_tasks();
+        let relative = |&t: &TaskId| {
+            let mut at = t;
+            for _ in 0..super::rt_mutex::MAX_LOCK_DEPTH {
+                let task = &self.tasks[at.index()];
+                if task.sched.policy == Policy::Deadline {
+                    return Some(task.sched.deadline);
+                }
+                at = task.pi_top_task?;
+            }
+            None
+        };
+        tasks.iter().filter_map(relative).min()
     }
 }

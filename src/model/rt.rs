@@ -110,10 +110,10 @@ pub(crate) enum ServerState {
     Stopped,
     /// Waiting to see whether fair tasks get their time anyway.
     Armed,
-    /// Its turn: fair tasks run above RT and deadline tasks.
+    /// Its turn has come, but the deadline of a deadline task is earlier than its own.
+    Waiting,
+    /// Its turn: fair tasks run above RT and deadline tasks, until its time is used up.
     Running,
-    /// Its time is used up; the next turn comes with the next period.
-    Exhausted,
 }
 
 /// The fair server: a deferred deadline reservation of 50 ms a second (6.12).

@@ -72,40 +72,47 @@ pub struct Run {
     seen: Vec<Vec<Seen>>,
 }
 
-/// How long a task runs in one go, in whole ticks, counted from `from` to `to`.
-pub fn stints(file: &Path, told: Told, task: &str, from: Ns, to: Ns) -> BTreeMap<u64, u64> {
+/// When a task had the CPU, each turn from switch to switch, of those that lie in `from..to`.
+pub fn turns(file: &Path, told: Told, task: &str, from: Ns, to: Ns) -> Vec<(Ns, Ns)> {
     let mut built = build(file, told);
-    let tick = 1_000_000_000 / u64::from(told.hz);
-    let mut seen = Stints {
+    let mut seen = Turns {
         task: built.names.find_task(task).expect("the task"),
         since: None,
-        tick,
-        lengths: BTreeMap::new(),
+        turns: Vec::new(),
     };
     built.machine.run_until(from, &mut ()).expect("it goes on");
     built.machine.run_until(to, &mut seen).expect("it goes on");
-    seen.lengths
+    seen.turns
 }
 
-struct Stints {
+/// How long a task runs in one go, in whole ticks: how often each length.
+pub fn stints(file: &Path, told: Told, task: &str, from: Ns, to: Ns) -> BTreeMap<u64, u64> {
+    let tick = 1_000_000_000 / u64::from(told.hz);
+    let mut lengths = BTreeMap::new();
+    for (from, to) in turns(file, told, task, from, to) {
+        let ticks = ((to - from).0 + tick / 2) / tick;
+        *lengths.entry(ticks).or_default() += 1;
+    }
+    lengths
+}
+
+/// Collects when a task had the CPU.
+struct Turns {
     task: TaskId,
-    since: Option<u64>,
-    tick: u64,
-    lengths: BTreeMap<u64, u64>,
+    since: Option<Ns>,
+    turns: Vec<(Ns, Ns)>,
 }
 
-impl Observer for Stints {
+impl Observer for Turns {
     fn event(&mut self, machine: &Machine, event: &Event) {
         if let Event::Switch { prev, next, .. } = *event {
-            let now = machine.now().0;
             if prev == Some(self.task)
                 && let Some(since) = self.since.take()
             {
-                let ticks = (now - since + self.tick / 2) / self.tick;
-                *self.lengths.entry(ticks).or_default() += 1;
+                self.turns.push((since, machine.now()));
             }
             if next == Some(self.task) {
-                self.since = Some(now);
+                self.since = Some(machine.now());
             }
         }
     }
