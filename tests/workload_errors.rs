@@ -1,7 +1,7 @@
 //! Every message of the reader: a row each, with its place.
 #![cfg(not(target_arch = "wasm32"))]
 
-use reweight_lab::workload::Workload;
+use reweight_lab::workload::{Workload, presets};
 
 /// Text, and the one error it gives, read as `f`.
 #[rustfmt::skip]
@@ -382,6 +382,37 @@ fn bytes_that_are_no_text_are_refused_where_they_stand() {
         error.to_string(),
         "f:2:12: expected text in UTF-8, found other bytes"
     );
+}
+
+/// A file that a full disk or a lost connection cut off, at any byte: one sentence, with its place.
+#[test]
+fn a_workload_cut_off_at_any_byte_is_one_mistake_with_line_and_column() {
+    let relaxed = "\u{feff}{ // a note\n 'tasks' : { 'größe' : { \"loop\" : 1, /* two\nlines */ \"lock\": \"M\", \"run0\" : 1, \"suspend\", }, },\n}";
+    let mut texts = vec![relaxed.to_owned()];
+    texts.extend(presets::ALL.iter().map(|p| p.text.to_owned()));
+    for file in std::fs::read_dir("tests/data/workloads").expect("the workloads") {
+        texts.push(std::fs::read_to_string(file.expect("a file").path()).expect("text"));
+    }
+    assert!(texts.len() > 40);
+    for text in &texts {
+        Workload::parse(text, "f").unwrap_or_else(|e| panic!("{e}"));
+        let whole = text.trim_end().len();
+        for cut in 0..whole {
+            let part = &text.as_bytes()[..cut];
+            let error = Workload::from_bytes(part, "f").expect_err("a part");
+            let lines = part.iter().filter(|&&b| b == b'\n').count() + 1;
+            let told = error.to_string();
+            assert!(
+                error.line >= 1 && error.line as usize <= lines,
+                "{cut}: {told}"
+            );
+            assert!(error.column >= 1, "{cut}: {told}");
+            assert!(
+                !told.contains('\n') && told.starts_with("f:"),
+                "{cut}: {told}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -95,6 +95,8 @@ mod linux {
             windows: args.windows.clone(),
             ..Options::default()
         })?;
+        // A place that cannot be written to is known before the run.
+        let mut out = Output::open(args.output.as_deref())?;
         let interrupted = interrupts()?;
         let mut progress = Progress::new();
         let on = progress.is_on();
@@ -105,13 +107,13 @@ mod linux {
             scenario,
             record::Options {
                 cpus: args.cpus,
+                needs_trace: args.format == Format::Ftrace,
                 interrupted: Some(&interrupted),
                 progress: if on { Some(&mut at) } else { None },
             },
         )
         .map_err(|e| Failure::Could(e.to_string()))?;
         drop(progress);
-        let mut out = Output::open(args.output.as_deref())?;
         write(&workload.title, &recorded, args.format, &mut out)?;
         out.finish()
     }
@@ -158,9 +160,7 @@ mod linux {
             }
             Format::Ftrace => {
                 let text = recorded.trace.as_ref().map_err(|why| {
-                    Failure::Could(format!(
-                        "ftrace text needs tracefs, which cannot be used: {why}"
-                    ))
+                    Failure::Could(record::Error::NoTrace(why.clone()).to_string())
                 })?;
                 notes();
                 out.write_all(text)?;

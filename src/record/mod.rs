@@ -44,6 +44,8 @@ pub const MAX_THREADS: usize = 1000;
 pub struct Options<'a> {
     /// The machine's CPUs that stand for CPU0, CPU1, ... of the workload; empty: the same ones.
     pub cpus: Vec<usize>,
+    /// Without the kernel's own text of the run there is no use in it.
+    pub needs_trace: bool,
     /// Set by whoever wants the run to end early.
     pub interrupted: Option<&'a AtomicBool>,
     /// Called now and then with the instant reached and the length of the run.
@@ -72,6 +74,8 @@ pub enum Error {
     NoCpu(usize, String),
     /// So many CPUs are needed, so many were named.
     TooFewCpus(usize, usize),
+    /// Tracefs is needed and cannot be used: why.
+    NoTrace(String),
     /// Somebody had enough.
     Interrupted(Ns),
 }
@@ -92,6 +96,9 @@ impl fmt::Display for Error {
                 f,
                 "the workload uses {needed} CPUs: expected as many in --cpu, found {named}"
             ),
+            Error::NoTrace(why) => {
+                write!(f, "ftrace text needs tracefs, which cannot be used: {why}")
+            }
             Error::Interrupted(at) => {
                 write!(f, "interrupted after {} s; nothing is told", Seconds(*at))
             }

@@ -50,6 +50,9 @@ pub(super) fn run(
     more_files();
     let shared = Arc::new(Shared::new(plan, cpus));
     let tracing = Tracing::start(&shared.cpus);
+    if let (true, Err(why)) = (options.needs_trace, &tracing) {
+        return Err(Error::NoTrace(why.clone()));
+    }
     let mut running = Running(shared.clone());
     line_up(plan, &shared)?;
     let post = Post::take(&shared);
