@@ -75,22 +75,48 @@ fn notices(report: &Value) -> Vec<&str> {
     list.iter().map(|n| n.as_str().unwrap()).collect()
 }
 
+/// Records a workload in which times stand as `<ms>`, slower and slower until `enough` holds: a CPU
+/// that others take for most of the time needs longer to come to the point.
+fn record_until(text: &str, more: &[&str], enough: impl Fn(&Value) -> bool) -> Value {
+    let mut report = Value::Null;
+    for pace in [1, 2, 4, 8, 16] {
+        report = record(&paced(text, pace), more);
+        if enough(&report) {
+            break;
+        }
+    }
+    report
+}
+
+/// Times in us where the text has `<ms>`, so many times slower.
+fn paced(text: &str, pace: u64) -> String {
+    let mut parts = text.split('<');
+    let mut out = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (ms, rest) = part.split_once('>').unwrap();
+        out += &(ms.parse::<u64>().unwrap() * 1000 * pace).to_string();
+        out += rest;
+    }
+    out
+}
+
 /// The patch's test in a second.
 const SHORT: &str = r#"{
  "global": { "pi_enabled": true },
  "tasks": {
-  "low":  { "priority": 10, "loop": 1, "phases": { "hold": { "lock": "M", "runtime": 600000, "unlock": "M" }, "rest": { "loop": -1, "run": 1000 } } },
+  "low":  { "priority": 10, "loop": 1, "phases": { "hold": { "lock": "M", "runtime": <600>, "unlock": "M" }, "rest": { "loop": -1, "run": 1000 } } },
   "bg":   { "run": 1000 },
-  "high": { "delay": 200000, "loop": 1, "lock": "M", "unlock": "M", "suspend" }
+  "high": { "delay": <200>, "loop": 1, "lock": "M", "unlock": "M", "suspend" }
  },
- "lab": { "holder": "low", "duration": 1000000,
-  "windows": [ { "name": "boosted", "from": 300000, "to": 500000 }, { "name": "late", "from": 800000, "to": 1000000 } ] }
+ "lab": { "holder": "low", "duration": <1000>,
+  "windows": [ { "name": "boosted", "from": <300>, "to": <500> }, { "name": "late", "from": <800>, "to": <1000> } ] }
 }"#;
 
 #[test]
 fn a_recording_has_the_shape_of_a_simulation_and_the_machine_beside_it() {
-    let recorded = record(SHORT, &[]);
-    let simulated = report_of(&lab(&[], &["simulate", "-", "--format", "json"], SHORT));
+    let short = paced(SHORT, 1);
+    let recorded = record(&short, &[]);
+    let simulated = report_of(&lab(&[], &["simulate", "-", "--format", "json"], &short));
     let members = |v: &Value| -> Vec<String> { v.as_object().unwrap().keys().cloned().collect() };
     let mut expected = members(&simulated);
     expected.push("machine".into());
@@ -123,7 +149,7 @@ fn a_recording_has_the_shape_of_a_simulation_and_the_machine_beside_it() {
 
 #[test]
 fn the_times_of_a_task_are_its_life_and_those_of_a_window_its_length() {
-    let report = record(SHORT, &[]);
+    let report = record_until(SHORT, &[], |r| ns(task(r, "high"), "blocked_ns") > 0);
     let duration = ns(&report, "duration_ns");
     assert!(duration >= 1_000_000_000);
     for task in report["tasks"].as_array().unwrap() {
@@ -194,14 +220,20 @@ fn every_kind_of_step_is_run_and_the_run_ends_when_it_should() {
         "p": { "run": 500, "runtime": 500, "sleep": 500, "timer": { "ref": "unique", "period": 3000 }, "yield",
                "lock": "M", "wait": { "ref": "c", "mutex": "M" }, "unlock": "M", "barrier": "b", "sem_post": "s",
                "fork": "child", "suspend": "go" },
-        "q": { "until": 400000, "loop": -1, "run": 100, "sleep": 1000 } } },
+        "q": { "until": <400>, "loop": -1, "run": 100, "sleep": 1000 } } },
       "b": { "loop": 1, "phases": {
         "p": { "sleep": 20000, "lock": "M", "signal": "c", "unlock": "M", "barrier": "b", "sem_wait": "s", "sleep": 20000, "resume": "go" },
         "q": { "policy": "SCHED_BATCH", "priority": 5, "lock": "M", "sleep": 30000, "unlock": "M", "suspend": "never" } } },
-      "c": { "delay": 60000, "loop": 1, "lock_timed": { "ref": "M", "timeout": 5000 }, "unlock": "M", "run": 200 },
+      "c": { "delay": <60>, "loop": 1, "lock_timed": { "ref": "M", "timeout": 5000 }, "unlock": "M", "run": 200 },
       "child": { "instance": 0, "loop": 1, "run": 1000 } },
-      "lab": { "duration": 500000, "controls": [ { "at": 100000, "task": "c", "nice": 7 }, { "at": 300000, "task": "b", "nice": 9 }, { "at": 350000, "pi": "reweight" } ] } }"#;
-    let report = record(text, &[]);
+      "lab": { "duration": <500>, "controls": [ { "at": <100>, "task": "c", "nice": 7 }, { "at": <300>, "task": "b", "nice": 9 }, { "at": <350>, "pi": "reweight" } ] } }"#;
+    let through = |r: &Value| {
+        let tasks = r["tasks"].as_array().unwrap();
+        tasks.len() == 4
+            && ns(&tasks[3], "cpu_ns") >= 1_000_000
+            && task(r, "b")["policy"] == "SCHED_BATCH"
+    };
+    let report = record_until(text, &[], through);
     let told = notices(&report).join("\n");
     assert!(
         !told.contains("EPERM") && !told.contains("EDEADLK"),
@@ -233,7 +265,8 @@ fn every_kind_of_step_is_run_and_the_run_ends_when_it_should() {
 #[test]
 fn without_windows_there_is_all_and_boosted_if_somebody_was() {
     let text = SHORT.replace("\"windows\"", "\"look\": \"no windows\", \"x\"");
-    let report = record(&text, &[]);
+    let two = |r: &Value| r["windows"].as_array().unwrap().len() == 2;
+    let report = record_until(&text, &[], two);
     let windows = report["windows"].as_array().unwrap();
     assert_eq!(windows[0]["name"], "all");
     assert_eq!(windows[1]["name"], "boosted");
@@ -415,7 +448,7 @@ fn an_interrupted_recording_says_so_and_leaves_no_file() {
 fn csv_has_a_line_for_each_task_and_window_and_text_names_the_kernel() {
     let cpu = cpu();
     let short = ["--duration", "300ms", "--cpu", &cpu];
-    let text = SHORT.replace("\"windows\"", "\"look\": \"no windows\", \"x\"");
+    let text = paced(SHORT, 1).replace("\"windows\"", "\"look\": \"no windows\", \"x\"");
     let output = lab(
         &[],
         &[&["record", "-", "--format", "csv"], &short[..]].concat(),
