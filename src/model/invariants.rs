@@ -136,9 +136,38 @@ fn queue(m: &Machine, i: usize) -> Result<(), Violation> {
 
 fn task(m: &Machine, t: TaskId) -> Result<(), Violation> {
     let task = &m.tasks[t.index()];
-    // 23
-    let on_cpu = m.cpus[task.cpu.index()].curr == Some(t);
+    // 23: running where it is pinned, and in the one list of its class and prio
+    let cpu = &m.cpus[task.cpu.index()];
+    let on_cpu = cpu.curr == Some(t);
     require((task.state == State::Running) <= on_cpu, of_task(23, t))?;
+    let in_rt = cpu.rt.places(t);
+    let at_prio = cpu.rt.is_at(t, task.prio);
+    match task.class() {
+        Class::Rt => require(
+            in_rt == usize::from(task.on_rq) && at_prio == task.on_rq,
+            of_task(23, t),
+        )?,
+        Class::Deadline => {
+            let queued = cpu.rt.deadline_tasks().iter().filter(|&&d| d == t).count();
+            require(
+                queued == usize::from(task.on_rq) && in_rt == 0,
+                of_task(23, t),
+            )?;
+        }
+        Class::Fair => {
+            let in_tree = cpu.fair.tree.iter().filter(|&u| u == t).count();
+            let current = cpu.fair.curr == Some(t);
+            require(
+                in_tree == usize::from(task.se.on_rq && !current) && in_rt == 0,
+                of_task(23, t),
+            )?;
+        }
+    }
+    // C.9: delayed means asleep and still queued; D.3: who waits for a lock does not compete else
+    let delayed = task.se.sched_delayed;
+    require(!delayed || task.se.on_rq, of_task(23, t))?;
+    require(!delayed || !task.is_runnable(), of_task(22, t))?;
+    require(!task.is_runnable() || task.on_rq, of_task(22, t))?;
     // 30
     let load = task.se.load;
     let known = load == LoadWeight::IDLE || (0..40).any(|i| load == LoadWeight::of_nice(i - 20));
@@ -182,22 +211,22 @@ fn task(m: &Machine, t: TaskId) -> Result<(), Violation> {
     if let Some(lock) = task.pi_blocked_on {
         require(m.locks[lock.index()].waiters.contains(&t), of_task(36, t))?;
     }
-    // 38
+    // 38. Of one protocol that looks for cycles: through a plain mutex, or from one protocol into
+    // another, nobody can see one.
     let mut at = t;
+    let mut kind = None;
     for _ in 0..m.tasks.len() {
         let Some(lock) = m.tasks[at.index()].pi_blocked_on else {
             break;
         };
-        let Some(owner) = m.locks[lock.index()].owner else {
-            break;
-        };
-        require(
-            owner != t || m.locks[lock.index()].mode == Mode::Plain,
-            of_task(38, t),
-        )?;
-        if owner == t {
+        let lock = &m.locks[lock.index()];
+        if lock.mode == Mode::Plain || *kind.get_or_insert(lock.mode) != lock.mode {
             break;
         }
+        let Some(owner) = lock.owner else {
+            break;
+        };
+        require(owner != t, of_task(38, t))?;
         at = owner;
     }
     Ok(())
@@ -232,4 +261,180 @@ fn mutex(m: &Machine, i: usize) -> Result<(), Violation> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    //! Every rule can fail: a sound machine, one thing in it spoilt, and the rule's number.
+    use super::*;
+    use crate::model::kernel::{Kernel, Settings};
+    use crate::model::machine::Protocol;
+    use crate::model::program::Step;
+    use crate::model::task::{Scheduling, TaskSpec};
+    use crate::model::units::{Ns, Vtime};
+
+    const LOW: usize = 0;
+    const BG: usize = 1;
+    const HIGH: usize = 2;
+    const LATE: usize = 3;
+    const FIFO: usize = 4;
+
+    /// The patch's test with a second waiter and a sleeping FIFO task, once both wait.
+    fn machine(kernel: Kernel, pi: Variant) -> Machine {
+        let mut settings = Settings::new(kernel);
+        settings.pi = pi;
+        let mut m = Machine::new(settings);
+        let lock = m.add_lock(Protocol::Inherit);
+        let spin = Step::Runtime(Ns::from_secs(1));
+        let wait = |ms| Step::Sleep(Ns::from_ms(ms));
+        for (scheduling, steps) in [
+            (Scheduling::normal(10), vec![Step::Lock(lock), spin]),
+            (Scheduling::normal(0), vec![spin]),
+            (Scheduling::normal(0), vec![wait(100), Step::Lock(lock)]),
+            (Scheduling::normal(5), vec![wait(110), Step::Lock(lock)]),
+            (Scheduling::fifo(1), vec![wait(500)]),
+        ] {
+            m.add_task(TaskSpec {
+                scheduling: Some(scheduling),
+                cpu: None,
+                program: steps.into(),
+                resume_at: None,
+            });
+        }
+        let mut at = Ns::from_ms(9);
+        while m.locks.is_empty() || m.locks[0].waiters.len() < 2 {
+            assert!(at < Ns::from_ms(400), "both wait before long");
+            m.run_until(at, &mut ()).unwrap();
+            at += Ns::from_ms(1);
+        }
+        m
+    }
+
+    #[track_caller]
+    fn broken(rule: u32, kernel: Kernel, pi: Variant, spoil: impl FnOnce(&mut Machine)) {
+        let mut m = machine(kernel, pi);
+        assert_eq!(check(&m), Ok(()));
+        spoil(&mut m);
+        assert_eq!(check(&m).expect_err("a broken rule").rule, rule);
+    }
+
+    #[track_caller]
+    fn breaks(rule: u32, spoil: impl FnOnce(&mut Machine)) {
+        broken(rule, Kernel::V6_12, Variant::Stock, spoil);
+    }
+
+    /// Which of low and bg waits in the tree.
+    fn waiting(m: &Machine) -> usize {
+        m.cpus[0].fair.tree.first().expect("one waits").index()
+    }
+
+    fn running(m: &Machine) -> usize {
+        m.cpus[0].curr.expect("one runs").index()
+    }
+
+    #[test]
+    fn rule_21_time_that_nobody_had() {
+        breaks(21, |m| m.tasks[BG].sum_exec += 1);
+    }
+
+    #[test]
+    fn rule_22_an_idle_cpu_with_somebody_waiting() {
+        breaks(22, |m| {
+            // Asleep by name, but still in line.
+            let t = waiting(m);
+            m.tasks[t].se.sched_delayed = true;
+        });
+        breaks(22, |m| m.tasks[HIGH].state = State::Runnable);
+    }
+
+    #[test]
+    fn rule_23_in_no_queue_or_in_two() {
+        breaks(23, |m| m.cpus[0].fair.nr_running += 1);
+        breaks(23, |m| m.tasks[HIGH].state = State::Running);
+        breaks(23, |m| {
+            m.cpus[0].rt.enqueue_rt(TaskId(FIFO as u32), 98, false)
+        });
+        breaks(23, |m| {
+            m.cpus[0].rt.enqueue_rt(TaskId(BG as u32), 98, false)
+        });
+        breaks(23, |m| m.tasks[HIGH].se.sched_delayed = true);
+    }
+
+    #[test]
+    fn rule_24_sums_that_are_none() {
+        breaks(24, |m| m.cpus[0].fair.load.weight += 1024);
+        breaks(24, |m| m.cpus[0].fair.avg_vruntime += 1);
+        breaks(24, |m| m.cpus[0].fair.avg_load += 1);
+    }
+
+    #[test]
+    fn rule_30_a_weight_of_no_table() {
+        breaks(30, |m| m.tasks[HIGH].se.load.inverse += 1);
+    }
+
+    #[test]
+    fn rule_31_the_stock_kernel_changes_no_weight() {
+        breaks(31, |m| m.tasks[HIGH].se.load = LoadWeight::of_nice(-5));
+    }
+
+    #[test]
+    fn rule_32_the_ideal_weight_follows_the_prio() {
+        broken(32, Kernel::V6_12, Variant::ReweightFixed, |m| {
+            m.tasks[HIGH].se.load = LoadWeight::of_nice(10);
+        });
+    }
+
+    #[test]
+    fn rule_33_a_prio_that_nobody_lent() {
+        breaks(33, |m| m.tasks[HIGH].prio = 121);
+        breaks(33, |m| m.tasks[HIGH].prio = 110);
+    }
+
+    #[test]
+    fn rule_34_queued_in_a_class_not_its_own() {
+        breaks(34, |m| m.tasks[HIGH].on_rq = true);
+    }
+
+    #[test]
+    fn rule_35_an_idle_task_weighs_three() {
+        broken(35, Kernel::V6_12, Variant::Reweight, |m| {
+            m.tasks[HIGH].sched.policy = Policy::Idle;
+        });
+    }
+
+    #[test]
+    fn rule_36_who_waits_and_who_owns() {
+        breaks(36, |m| m.tasks[HIGH].pi_blocked_on = None);
+        breaks(36, |m| m.tasks[BG].pi_blocked_on = Some(LockId(0)));
+        breaks(36, |m| m.tasks[LOW].pi_waiters.clear());
+        breaks(36, |m| {
+            m.tasks[LOW].pi_waiters[0].task = TaskId(LATE as u32)
+        });
+        breaks(36, |m| m.tasks[LOW].held.clear());
+    }
+
+    #[test]
+    fn rule_37_waiters_out_of_order() {
+        breaks(37, |m| m.tasks[LATE].waiter_key.prio = 50);
+    }
+
+    #[test]
+    fn rule_38_a_task_that_waits_for_itself() {
+        breaks(38, |m| {
+            m.locks[0].waiters.push(TaskId(LOW as u32));
+            m.tasks[LOW].pi_blocked_on = Some(LockId(0));
+        });
+    }
+
+    #[test]
+    fn the_rules_of_a_queue_see_a_misplaced_entity() {
+        broken(24, Kernel::V6_12, Variant::Stock, |m| {
+            let t = waiting(m);
+            m.tasks[t].se.vruntime = Vtime(7);
+        });
+        broken(23, Kernel::V6_1, Variant::Stock, |m| {
+            let t = running(m);
+            m.tasks[t].se.on_rq = false;
+        });
+    }
 }

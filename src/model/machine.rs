@@ -295,6 +295,18 @@ impl Machine {
             self.in_interrupt = false;
         }
         self.timers_due(obs);
+        self.verify();
+    }
+
+    /// H.3, after every event, in debug builds and with the oracle. Looking at everything is too
+    /// much for crowds; those have their own tests.
+    fn verify(&self) {
+        #[cfg(any(debug_assertions, feature = "oracle"))]
+        if self.tasks.len() <= 256
+            && let Err(violation) = super::invariants::check(self)
+        {
+            panic!("at {} ns: {violation:?}", self.now.0);
+        }
     }
 
     fn timers_due(&mut self, obs: &mut dyn Observer) {
@@ -348,19 +360,14 @@ impl Machine {
                         break;
                     }
                     progress = true;
+                    self.verify();
                 }
             }
             if let Some(cpu) = self.throttle_changed.take() {
                 let on = self.cpus[cpu.index()].rt.throttled;
                 obs.event(self, &Event::Throttled { cpu, on });
             }
-            // Looking at everything is too much for crowds; those have their own tests.
-            #[cfg(debug_assertions)]
-            if self.tasks.len() <= 256
-                && let Err(violation) = super::invariants::check(self)
-            {
-                panic!("at {} ns: {violation:?}", self.now.0);
-            }
+            self.verify();
             if !progress {
                 return Ok(());
             }
@@ -409,7 +416,7 @@ impl Machine {
         }
     }
 
-    fn exists(&self, task: TaskId, obs: &mut dyn Observer) -> bool {
+    pub(crate) fn exists(&self, task: TaskId, obs: &mut dyn Observer) -> bool {
         let exists = task.index() < self.tasks.len();
         if !exists {
             obs.event(

@@ -6,7 +6,8 @@
 //! sums and the decision against the model's. Each operation begins from a state that has been
 //! compared, so the two agree on whole runs or the first difference is named. Nothing here uses
 //! the tree, the kept sums, or the model's fixed point: it is written from the specification
-//! (parts A, B and C) a second time. O(n) a step and worse, on purpose.
+//! (parts A, B and C) a second time. O(n) a step and worse, on purpose. The invariants that need
+//! two states (H.3: 25, 28, 29) are checked here as well.
 
 use super::fair::{Fair, Flags, Tunables};
 use super::kernel::QueueKind;
@@ -126,6 +127,7 @@ impl Twin {
     /// # Panics
     /// When the model did something else.
     pub(crate) fn follow(mut self, op: Op, fair: &Fair<'_>) {
+        self.hold_to_rules(op, fair);
         match op {
             Op::UpdateCurr => self.update_curr(),
             Op::Enqueue(t, flags) => self.enqueue(t, flags),
@@ -145,6 +147,40 @@ impl Twin {
             Op::RequeueDelayed(t) => self.requeue_delayed(t),
         }
         self.compare(op, fair);
+    }
+
+    /// The invariants of H.3 that speak of two states: 25, 28 and 29.
+    fn hold_to_rules(&self, op: Op, fair: &Fair<'_>) {
+        assert!(
+            ahead(fair.q.min_vruntime, self.min) >= 0,
+            "{op:?}: 25, min_vruntime went back"
+        );
+        match op {
+            Op::Dequeue(t, _, true) if !self.cfs() => {
+                let se = &fair.task(t).se;
+                let limit = virt((2 * se.slice).max(self.k.tick), &se.load);
+                assert!(
+                    (-limit..=limit).contains(&se.vlag),
+                    "{op:?}: 28, lag {} beyond {limit}",
+                    se.vlag
+                );
+            }
+            Op::UpdateCurr => {
+                let Some(c) = self.curr else { return };
+                let (before, after) = (self.se(c), &fair.task(c).se);
+                assert!(
+                    ahead(after.vruntime, before.vruntime) >= 0,
+                    "{op:?}: 29, vruntime went back"
+                );
+                assert!(
+                    self.cfs()
+                        || after.exec_start == before.exec_start
+                        || ahead(after.deadline, after.vruntime) > 0,
+                    "{op:?}: 29, the deadline is past"
+                );
+            }
+            _ => {}
+        }
     }
 
     fn compare(&self, op: Op, fair: &Fair<'_>) {

@@ -93,6 +93,18 @@ impl RtQueue {
         }
     }
 
+    /// On how many places of the RT lists a task stands (H.3, 23).
+    pub fn places(&self, t: TaskId) -> usize {
+        let lists = self.lists.iter().flat_map(|(_, list)| list);
+        lists.filter(|&&u| u == t).count()
+    }
+
+    /// Whether a task stands in the list of this prio.
+    pub fn is_at(&self, t: TaskId, prio: i32) -> bool {
+        let mut lists = self.lists.iter();
+        lists.any(|(p, list)| *p == prio && list.contains(&t))
+    }
+
     /// Every queued RT or deadline task.
     pub fn iter(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.lists

@@ -126,7 +126,12 @@ impl Machine {
                 }
             }
             Step::SetScheduler(scheduling) => self.set_scheduler(t, scheduling, obs),
-            Step::SetNice { task, nice } => self.set_user_nice(task.unwrap_or(t), nice, obs),
+            Step::SetNice { task, nice } => {
+                let whom = task.unwrap_or(t);
+                if self.exists(whom, obs) {
+                    self.set_user_nice(whom, nice, obs);
+                }
+            }
             Step::Loop { times, until, end } => {
                 let begun = match cursor.loops.last() {
                     Some(&(head, begun)) if head == pc => begun,
