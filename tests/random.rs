@@ -6,11 +6,14 @@
 //! seed, and `REWEIGHT_SEED=that REWEIGHT_EVENTS=1` runs it alone.
 #![cfg(not(target_arch = "wasm32"))]
 
+#[path = "common/random.rs"]
+mod random;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use random::{LENGTH, bytes_of, machine};
 use reweight_lab::model::machine::Machine;
 use reweight_lab::model::observer::{Event, Observer};
-use reweight_lab::model::random::{LENGTH, bytes_of, machine};
 
 /// Events that a run of the tests goes through.
 const EVENTS: u64 = 1_000_000;

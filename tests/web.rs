@@ -4,6 +4,10 @@
 
 #[path = "common/golden.rs"]
 mod golden;
+#[path = "common/hashes.rs"]
+mod hashes;
+#[path = "common/random.rs"]
+mod random;
 
 use js_sys::{Array, Reflect};
 use reweight_lab::web::{Session, all_presets};
@@ -51,6 +55,17 @@ fn near(got: f64, percent: f64) {
 #[wasm_bindgen_test]
 fn the_four_worked_traces_hold_in_wasm() {
     golden::check_all();
+}
+
+/// `tests/determinism.rs` holds the native build against the same lines.
+#[wasm_bindgen_test]
+fn every_trace_is_the_native_one_to_the_bit() {
+    let kept = include_str!("data/traces.txt");
+    let now = hashes::all();
+    for (on_file, now) in kept.lines().zip(now.lines()) {
+        assert_eq!(on_file, now);
+    }
+    assert_eq!(kept.lines().count(), now.lines().count());
 }
 
 #[wasm_bindgen_test]

@@ -17,8 +17,6 @@ mod naive;
 pub mod observer;
 pub mod pi;
 pub mod program;
-#[cfg(feature = "oracle")]
-pub mod random;
 mod rt;
 pub mod rt_mutex;
 mod script;

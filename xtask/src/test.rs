@@ -26,6 +26,8 @@ pub enum Step {
     Clippy,
     /// unit, integration and documentation tests
     Native,
+    /// random programs under the invariants, with the naive twin beside the model
+    Oracle,
     /// the tests of these chores
     Tool,
     /// dist/
@@ -43,6 +45,7 @@ pub const ALL: &[Step] = &[
     Step::Format,
     Step::Clippy,
     Step::Native,
+    Step::Oracle,
     Step::Tool,
     Step::Build,
     Step::Scripts,
@@ -56,6 +59,7 @@ impl Step {
             Self::Format => "format",
             Self::Clippy => "clippy",
             Self::Native => "native",
+            Self::Oracle => "oracle",
             Self::Tool => "tool",
             Self::Build => "build",
             Self::Scripts => "scripts",
@@ -74,6 +78,7 @@ impl Step {
             Self::Format => "cargo fmt --check",
             Self::Clippy => "clippy without a warning, natively and for wasm",
             Self::Native => "the library's and the command line's tests",
+            Self::Oracle => "random programs under the invariants, the naive twin beside the model",
             Self::Tool => "the tests of these chores",
             Self::Build => "dist/ can be made",
             Self::Scripts => "types and lint rules of the page's scripts",
@@ -177,12 +182,25 @@ fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }
 
+const ORACLE: [&str; 9] = [
+    "test",
+    "--package",
+    "reweight-lab",
+    "--features",
+    "oracle",
+    "--test",
+    "random",
+    "--",
+    "--nocapture",
+];
+
 /// Runs one step. A sentence comes back when there was nothing to run.
 fn once(project: &Project, step: Step) -> Result<Option<String>> {
     match step {
         Step::Format => native(project, &["fmt", "--all", "--check"]),
         Step::Clippy => clippy(project),
         Step::Native => native(project, &["test", "--package", "reweight-lab"]),
+        Step::Oracle => native(project, &ORACLE),
         Step::Tool => native(project, &["test", "--package", "xtask"]),
         Step::Build => bundle::build(project, false).map(|()| None),
         Step::Scripts => scripts(project),
@@ -199,6 +217,16 @@ fn native(project: &Project, args: &[&str]) -> Result<Option<String>> {
 fn clippy(project: &Project) -> Result<Option<String>> {
     let deny = ["--", "-D", "warnings"];
     let mut line = vec!["clippy", "--workspace", "--all-targets"];
+    line.extend(deny);
+    native(project, &line)?;
+    let mut line = vec![
+        "clippy",
+        "--package",
+        "reweight-lab",
+        "--features",
+        "oracle",
+    ];
+    line.extend(["--lib", "--test", "random"]);
     line.extend(deny);
     native(project, &line)?;
     let wasm = Wasm::find(project)?;

@@ -1,15 +1,15 @@
 //! Whole programs from bytes: every policy, lock, wait and change from outside, on any kernel under
-//! any variant. For property tests and fuzzing (feature `oracle`); any bytes give a sound machine.
+//! any variant. For property tests and fuzzing; any bytes give a sound machine.
 //!
 //! A byte is a choice, and when they run out each choice is the first, so that a shorter input is a
 //! simpler machine. Every round of a program computes for a while: time goes on.
 
-use super::kernel::{HZ, Kernel, Settings};
-use super::machine::{Control, Machine, Protocol};
-use super::pi::Variant;
-use super::program::{Program, Step};
-use super::task::{Policy, Scheduling, TaskSpec};
-use super::units::{
+use reweight_lab::model::kernel::{HZ, Kernel, Settings};
+use reweight_lab::model::machine::{Control, Machine, Protocol};
+use reweight_lab::model::pi::Variant;
+use reweight_lab::model::program::{Program, Step};
+use reweight_lab::model::task::{Policy, Scheduling, TaskSpec};
+use reweight_lab::model::units::{
     BarrierId, CondId, CpuId, LockId, Ns, SemId, TaskId, TemplateId, TimerId, Vtime,
 };
 
