@@ -471,3 +471,39 @@ fn csv_has_a_line_for_each_task_and_window_and_text_names_the_kernel() {
         "{told}"
     );
 }
+
+/// Where tracefs can be used the kernel's own text comes out and `trace` reads it; elsewhere one
+/// sentence, before anything has run.
+#[test]
+fn the_kernel_s_events_are_used_or_it_is_said_why_not() {
+    let report = record(&paced(SHORT, 1), &["--duration", "500ms"]);
+    let said = notices(&report)
+        .iter()
+        .filter(|n| n.contains("by the threads' own clocks"))
+        .count();
+    let figures = report["machine"]["figures"].as_str().unwrap();
+    assert_eq!(said, usize::from(figures == "clocks"), "{report}");
+    let cpu = cpu();
+    let args = [
+        "record",
+        "-",
+        "--format",
+        "ftrace",
+        "--cpu",
+        &cpu,
+        "--duration",
+        "500ms",
+    ];
+    let output = lab(&[], &args, &paced(SHORT, 1));
+    let error = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(1) {
+        assert!(error.contains("ftrace text needs tracefs"), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let trace = report_of(&lab(&[], &["trace", "-", "--format", "json"], &text));
+    let tasks = trace["tasks"].as_array().unwrap();
+    assert!(tasks.iter().any(|t| t["name"] == "bg"), "{tasks:?}");
+}

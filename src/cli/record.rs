@@ -101,7 +101,7 @@ mod linux {
         let mut progress = Progress::new();
         let on = progress.is_on();
         let mut at = |now: Ns, all: Ns| {
-            progress.at(now.0 / 1_000_000_000, all.0 / 1_000_000_000, "s recorded");
+            progress.at(now.0 / 1_000_000, all.0 / 1_000_000, "ms recorded");
         };
         let recorded = record::record(
             scenario,
