@@ -3,49 +3,25 @@
 //! Structured values cross as plain objects, trace data as typed arrays, errors as plain objects
 //! with `message` and, for a workload, `file`, `line`, `column` and `path`. Times are numbers of ns.
 
+//!
+//! Two modules are made of it: without the feature `export` the page's own, with it the small one
+//! that writes runs in other tools' formats and is fetched only when a reader saves one.
+
+#[cfg(feature = "export")]
+mod export;
+#[cfg(not(feature = "export"))]
+mod page;
+#[cfg(not(feature = "export"))]
 mod paint;
+#[cfg(not(feature = "export"))]
 mod session;
 mod values;
+#[cfg(not(feature = "export"))]
 mod why;
 
+#[cfg(feature = "export")]
+pub use export::write_run;
+#[cfg(not(feature = "export"))]
+pub use page::{all_presets, version};
+#[cfg(not(feature = "export"))]
 pub use session::Session;
-
-use serde::Serialize;
-use wasm_bindgen::prelude::*;
-
-use crate::workload::{Workload, presets};
-
-/// The version of the package.
-#[wasm_bindgen]
-pub fn version() -> String {
-    env!("CARGO_PKG_VERSION").to_owned()
-}
-
-#[derive(Serialize)]
-struct PresetValue<'a> {
-    name: &'a str,
-    title: String,
-    question: String,
-    look: String,
-    text: &'a str,
-}
-
-/// The scenarios that come with the lab, in the order of their story.
-///
-/// # Errors
-/// Never in a sound build: a preset that cannot be read is named.
-#[wasm_bindgen(js_name = presets)]
-pub fn all_presets() -> Result<JsValue, JsValue> {
-    let mut list = Vec::new();
-    for preset in presets::ALL {
-        let w = Workload::parse(preset.text, preset.name).map_err(|e| values::error(&e))?;
-        list.push(PresetValue {
-            name: preset.name,
-            title: w.title,
-            question: w.question,
-            look: w.look,
-            text: preset.text,
-        });
-    }
-    values::to_js(&list)
-}

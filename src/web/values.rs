@@ -1,4 +1,8 @@
 //! Plain values that cross to the page.
+#![cfg_attr(
+    feature = "export",
+    allow(dead_code, reason = "the exporter needs the errors only")
+)]
 
 use serde::Serialize;
 use wasm_bindgen::JsValue;

@@ -10,6 +10,8 @@ const FILES = {
   "below.css": () => new URL("./below.css", import.meta.url),
   "en.json": () => new URL("../locales/en.json", import.meta.url),
   "de.json": () => new URL("../locales/de.json", import.meta.url),
+  "en.sheet.json": () => new URL("../locales/en.sheet.json", import.meta.url),
+  "de.sheet.json": () => new URL("../locales/de.sheet.json", import.meta.url),
   "recorded.json": () => new URL("./recorded.json", import.meta.url),
 };
 
@@ -62,6 +64,13 @@ export function glue() {
 /** Asks for the glue as a plain file, to say why importing it failed. @returns {Promise<Response>} */
 export function glueFile() {
   return get(new URL("../reweight_lab.js", import.meta.url));
+}
+
+/** The second module, which writes runs in other tools' formats; started. @returns {Promise<import("./types.js").Exporter>} */
+export async function exporter() {
+  const [module, file] = await Promise.all([import("../reweight_lab_export.js"), get(new URL("../reweight_lab_export_bg.wasm", import.meta.url))]);
+  await module.default({ module_or_path: await file.arrayBuffer() });
+  return module;
 }
 
 /** The lab page, for "open in the lab". @returns {string} */

@@ -1,6 +1,7 @@
 /** What opens on top: keys, link, save and open, tasks, the table of the timeline, and why (for the embedded lab). */
 import { el, say, set, taskName } from "./dom.js";
 import { rowName } from "./answers.js";
+import { KINDS, make } from "./export.js";
 import { grid } from "./section.js";
 import { range } from "./range.js";
 import { pseudoCode, whySentence } from "./why.js";
@@ -57,8 +58,8 @@ function share(view) {
   ];
 }
 
-/** @param {import("./words.js").Words} w @param {() => string} text */
-function copyButton(w, text) {
+/** @param {import("./words.js").Words} w @param {() => string} text @param {string} [label] */
+function copyButton(w, text, label = "copy") {
   const button = el("button", { class: "btn", type: "button", onclick: async () => {
     try {
       await navigator.clipboard.writeText(text());
@@ -67,16 +68,10 @@ function copyButton(w, text) {
       // Not every page may write to the clipboard: the text stands beside the button.
       say(button, w.t("copy-failed"));
     }
-    setTimeout(() => say(button, w.t("copy")), 1500);
-  } }, w.t("copy"));
+    setTimeout(() => say(button, w.t(label)), 1500);
+  } }, w.t(label));
   return button;
 }
-
-/** @type {[kind: string, ending: string, type: string][]} */
-const KINDS = [
-  ["workload", "json", "application/json"],
-  ["png", "png", "image/png"],
-];
 
 /** @param {import("./view.js").View} view @param {HTMLDialogElement} box */
 function save(view, box) {
@@ -84,10 +79,20 @@ function save(view, box) {
   const session = /** @type {import("./types.js").Session} */ (lab.session);
   const problem = el("p", { class: "note", role: "alert", hidden: true });
   const name = lab.workload.replace(/\.json$/, "").replace(/[^\w.-]+/g, "-") || "workload";
-  const buttons = KINDS.map(([kind, ending, type]) => el("button", { class: "btn", type: "button", "data-control": `save:${kind}`, onclick: async () => {
-    const blob = kind === "png" ? await view.picture() : new Blob([session.workload()], { type });
-    download(view.root, blob, `${name}.${ending}`);
+  const problemSaving = el("p", { class: "note", role: "alert", hidden: true });
+  const variant = lab.info.pi;
+  const row = el("select", { "data-control": "save-row" }, [w.t("row-stock"), rowName(w, 1, variant)].map((label, i) => el("option", { value: i, selected: i === 1 }, label)));
+  const buttons = Object.entries(KINDS).map(([kind, { ending, row: one }]) => el("button", { class: "btn", type: "button", "data-control": `save:${kind}`, onclick: async () => {
+    try {
+      const blob = await make(view, kind, row.value === "0" ? 0 : 1);
+      download(view.root, blob, one ? `${name}-${row.value === "0" ? "stock" : variant}.${ending}` : `${name}.${ending}`);
+      problemSaving.hidden = true;
+    } catch (e) {
+      problemSaving.hidden = false;
+      say(problemSaving, w.t("save-failed", { message: /** @type {any} */ (e)?.message ?? String(e) }));
+    }
   } }, w.t(`save-${kind}`)));
+  const of = (/** @type {boolean} */ one) => buttons.filter((_, i) => !!Object.values(KINDS)[i].row === one);
   const file = el("input", { type: "file", accept: ".json,application/json", class: "sr", "data-control": "open-file", "aria-label": w.t("open-file"), onchange: async () => {
     const f = file.files?.[0];
     if (f) await take(f);
@@ -136,7 +141,10 @@ function save(view, box) {
     area,
     el("div", { class: "choices" }, el("button", { class: "btn", type: "button", "data-control": "open-text", onclick: () => open(area.value, "workload.json") }, w.t("open-pasted")),
       el("button", { class: "btn plain", type: "button", "data-control": "edit-current", onclick: () => (area.value = session.workload()) }, w.t("edit-current"))),
-    el("h3", {}, w.t("save-title")), el("div", { class: "choices" }, buttons),
+    el("h3", {}, w.t("save-title")), problemSaving,
+    el("div", { class: "choices" }, of(false), copyButton(w, () => view.link(), "copy-link")),
+    view.full && el("div", { class: "choices" }, el("a", { class: "btn", href: `sheet.html${new URL(view.link()).search}`, target: "_blank", "data-control": "sheet" }, w.t("print-sheet")), el("a", { class: "btn", href: "sheet.html?seed=1", target: "_blank" }, w.t("print-exercises"))),
+    el("div", { class: "choices" }, el("label", {}, w.t("save-which"), " ", row), of(true)),
   ];
 }
 

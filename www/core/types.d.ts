@@ -219,6 +219,12 @@ export interface Wasm {
   Session: new (text: string, file: string, options?: SessionOptions) => Session;
 }
 
+/** Runs in other tools' formats, as the command line writes them. */
+export interface Exporter {
+  /** `pi`: variants, separated by commas; `format`: csv (all of them), ftrace, chrome, timehist (the first). Throws a `Refusal`. */
+  write_run(text: string, file: string, pi: string, format: string): string;
+}
+
 /** What a part is told has changed. */
 export type Topic = "session" | "time" | "view" | "select" | "play" | "theme" | "cover" | "notice";
 

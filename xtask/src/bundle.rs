@@ -18,6 +18,9 @@ use std::{
 /// The module's name: `reweight_lab.js` and `reweight_lab_bg.wasm`.
 const NAME: &str = "reweight_lab";
 
+/// The module that writes runs in other tools' formats: fetched when a reader saves one.
+const EXPORT: &str = "reweight_lab_export";
+
 /// Makes dist/. With `dev` it is compiled faster and keeps names and panic messages.
 pub fn build(project: &Project, dev: bool) -> Result<()> {
     let fresh = stage(project, dev)?;
@@ -35,9 +38,6 @@ pub fn stage(project: &Project, dev: bool) -> Result<PathBuf> {
     } else {
         ("wasm", Std::Shipped)
     };
-    let mut cargo = wasm.cargo("build", std)?;
-    cargo.args(["--package", "reweight-lab", "--lib", "--profile", profile]);
-    project::run(&mut cargo)?;
     let compiled = wasm
         .target_dir()
         .join(TARGET)
@@ -47,9 +47,15 @@ pub fn stage(project: &Project, dev: bool) -> Result<PathBuf> {
     let fresh = project.target.join(format!("dist.{}", std::process::id()));
     let _ = fs::remove_dir_all(&fresh);
     fs::create_dir_all(&fresh)?;
-    bindgen(&compiled, &fresh, dev)?;
-    if !dev {
-        optimize(project, &fresh.join(format!("{NAME}_bg.wasm")))?;
+    // Both from the one library, so each is taken away before the next is compiled.
+    for (name, features) in [(NAME, &[][..]), (EXPORT, &["--features", "export"])] {
+        let mut cargo = wasm.cargo("build", std)?;
+        cargo.args(["--package", "reweight-lab", "--lib", "--profile", profile]);
+        project::run(cargo.args(features))?;
+        bindgen(&compiled, &fresh, name, dev)?;
+        if !dev {
+            optimize(project, &fresh.join(format!("{name}_bg.wasm")))?;
+        }
     }
     let page = project.root.join("www");
     if page.is_dir() {
@@ -85,9 +91,9 @@ pub fn swap(project: &Project, fresh: &Path) -> Result<()> {
 }
 
 /// The JavaScript side. The tool is a library at the version of the crate, so the two cannot differ.
-fn bindgen(compiled: &Path, out: &Path, dev: bool) -> Result<()> {
+fn bindgen(compiled: &Path, out: &Path, name: &str, dev: bool) -> Result<()> {
     let mut args: Vec<&std::ffi::OsStr> = vec!["wasm-bindgen".as_ref(), compiled.as_os_str()];
-    for arg in ["--target", "web", "--out-name", NAME, "--out-dir"] {
+    for arg in ["--target", "web", "--out-name", name, "--out-dir"] {
         args.push(arg.as_ref());
     }
     args.push(out.as_os_str());
