@@ -7,7 +7,6 @@
 use super::fair::{Flags, Tunables};
 use super::machine::Machine;
 use super::observer::{Cause, Event, Observer, Refusal};
-use super::program::Doing;
 use super::task::{Class, DEFAULT_PRIO, MAX_RT_PRIO, Policy, Scheduling, State, class_of};
 use super::units::{Ns, TaskId};
 use super::weight::LoadWeight;
@@ -443,11 +442,10 @@ impl Machine {
         self.variant_switched = true;
         obs.event(self, &Event::Variant(variant));
         if variant == Variant::ReweightFixed {
+            // Everybody: a weight that an earlier variant left behind is mended as well.
             for i in 0..self.tasks.len() {
-                let t = TaskId(i as u32);
-                let waits = matches!(self.tasks[i].cursor.doing, Doing::Locking { .. });
-                if !self.tasks[i].held.is_empty() || waits || self.tasks[i].pi_top_task.is_some() {
-                    self.settle(t, obs);
+                if self.tasks[i].state != State::Ended {
+                    self.settle(TaskId(i as u32), obs);
                 }
             }
         }
