@@ -20,6 +20,8 @@ export function brush(canvas, view) {
   g.setTransform(dpr, 0, 0, dpr, 0, 0);
   g.clearRect(0, 0, width, height);
   g.textBaseline = "middle";
+  // The words' direction, not the page's: every language there is a file for is written from left to right.
+  g.direction = "ltr";
   g.lineJoin = "round";
   return {
     g, c, s, w: width, h: height,

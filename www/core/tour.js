@@ -6,8 +6,8 @@ import { sources } from "./sources.js";
 /**
  * The steps. The words are `tour-<id>`, `-ask`, `-answer` (one line), `-more` and `-evidence`: what is measured,
  * modelled or opinion. Asked for is the holder's share in `window` of `row`, or, with `waits`, row b's wait as part of
- * row a's. `cover` says which rows would give it away.
- * @typedef {{ id: string, preset?: string, row: 0 | 1, window: string, pi: string, cover: number, waits?: boolean }} Step
+ * row a's. `cover` says which rows would give it away; `inside`, that the picture shows the window and not its beginning.
+ * @typedef {{ id: string, preset?: string, row: 0 | 1, window: string, pi: string, cover: number, waits?: boolean, inside?: boolean }} Step
  * @type {Step[]}
  */
 export const STEPS = [
@@ -16,7 +16,7 @@ export const STEPS = [
   { id: "patch", preset: "patch-test", row: 1, window: "boosted", pi: "reweight", cover: 2 },
   { id: "waits", row: 1, window: "boosted", pi: "reweight", cover: 2, waits: true },
   { id: "release", preset: "nested-locks-inner-first", row: 1, window: "one-left", pi: "reweight", cover: 2 },
-  { id: "first", preset: "two-waiters-weak-first", row: 1, window: "boosted", pi: "reweight", cover: 2 },
+  { id: "first", preset: "two-waiters-weak-first", row: 1, window: "boosted", pi: "reweight", cover: 2, inside: true },
   { id: "leak", preset: "leak", row: 1, window: "after", pi: "reweight", cover: 2 },
   { id: "merged", preset: "proxy-exec", row: 1, window: "boosted", pi: "proxy-exec", cover: 2 },
 ];
@@ -96,7 +96,7 @@ export function tour(lab, ctx, view) {
     lab.tour = i;
     lab.told = s.window;
     const asked = lab.runs[s.row].windows.find((v) => v.name === s.window);
-    if (asked && s.window !== "boosted") {
+    if (asked && (s.inside || s.window !== "boosted")) {
       const middle = (asked.from_ns + asked.to_ns) / 2;
       lab.setView(middle - lab.freshSpan / 2, middle + lab.freshSpan / 2);
       lab.seek(middle);

@@ -183,7 +183,7 @@ export class View {
     if (lab.waiter) names.waiter = taskName(lab.waiter, false);
     const id = `preset-${lab.workload}-question`;
     // Heading names carry their hue but not the weight of a mark.
-    set(this.question, lab.isPreset && w.has(id) && lab.holder && lab.waiter ? w.rich(id, names) : named(info.question || info.title || lab.workload, info.tasks));
+    set(this.question, lab.isPreset && w.has(id) && lab.holder && lab.waiter ? w.rich(id, names).flatMap((piece) => (typeof piece === "string" ? named(piece, info.tasks) : piece)) : named(info.question || info.title || lab.workload, info.tasks));
     if (this.full) {
       set(/** @type {Element} */ (this.intro), this.introduction());
       this.drawLegend();

@@ -1,5 +1,5 @@
 //! The command line of the chores: a table of commands, one parser, exit status 2 for wrong usage.
-use crate::{bundle, project::Project, serve, test};
+use crate::{bundle, project::Project, serve, shots, test};
 use anyhow::Result;
 use std::{ffi::OsString, process::ExitCode};
 
@@ -12,6 +12,7 @@ usage: cargo xtask COMMAND [OPTIONS]
   serve [--dev] [--port N] [--no-watch]
                             build, serve dist/ on 127.0.0.1 and build again on every change
   test [STEP]...            run all tests, or the named steps
+  shots [--readme]          take pictures of every step of the tour and every mode of the page
   doctor                    tell what the chores found on this machine, installing nothing
 
 `cargo xtask COMMAND --help` tells more. Whatever is missing is installed (wasm target by rustup or
@@ -40,6 +41,15 @@ changes; a build that fails prints why, and what was served before stays. Ctrl-C
   --no-watch    build once, do not look for changes
 ";
 
+const SHOTS: &str = "\
+usage: cargo xtask shots [--readme]
+
+Builds dist/ and takes pictures of it in a headless browser: every step of the tour, asked and answered, every
+mode, size and language, the dialogs, the sheets. They go to target/shots/, for people to look at.
+
+  --readme    also the two that the README shows, into docs/
+";
+
 /// What the words after `cargo xtask` ask for.
 #[derive(Debug, PartialEq, Eq)]
 enum Ask {
@@ -47,6 +57,7 @@ enum Ask {
     Build { dev: bool },
     Serve(serve::Options),
     Test(Vec<test::Step>),
+    Shots { readme: bool },
     Doctor,
 }
 
@@ -80,6 +91,7 @@ pub fn run(mut args: Vec<OsString>) -> Result<ExitCode> {
         Ask::Build { dev } => bundle::build(&project, dev)?,
         Ask::Serve(options) => serve::run(&project, &options)?,
         Ask::Test(steps) => return test::run(&project, &steps),
+        Ask::Shots { readme } => shots::run(&project, readme)?,
         Ask::Doctor => return test::doctor(&project),
     }
     Ok(ExitCode::SUCCESS)
@@ -96,6 +108,7 @@ fn parse(words: &[String]) -> Result<Ask, String> {
         "build" if wants_help => Ok(Ask::Help(BUILD.into())),
         "serve" if wants_help => Ok(Ask::Help(SERVE.into())),
         "test" if wants_help => Ok(Ask::Help(test::help())),
+        "shots" if wants_help => Ok(Ask::Help(SHOTS.into())),
         "doctor" if wants_help => Ok(Ask::Help(HELP.into())),
         "build" => {
             let mut dev = false;
@@ -109,12 +122,17 @@ fn parse(words: &[String]) -> Result<Ask, String> {
         }
         "serve" => parse_serve(rest).map(Ask::Serve),
         "test" => test::parse(rest).map(Ask::Test),
+        "shots" => match rest {
+            [] => Ok(Ask::Shots { readme: false }),
+            [word] if word == "--readme" => Ok(Ask::Shots { readme: true }),
+            [other, ..] => Err(unknown("shots", other, "--readme")),
+        },
         "doctor" => match rest.first() {
             None => Ok(Ask::Doctor),
             Some(other) => Err(format!("doctor: unknown argument {other:?}; it takes none")),
         },
         other => Err(format!(
-            "unknown command {other:?}; expected build, serve, test or doctor (--help tells more)"
+            "unknown command {other:?}; expected build, serve, test, shots or doctor (--help tells more)"
         )),
     }
 }
@@ -184,6 +202,8 @@ mod tests {
             ),
             ("serve --port=9000 --dev", serve(true, true, Some(9000))),
             ("doctor", Ok(Ask::Doctor)),
+            ("shots", Ok(Ask::Shots { readme: false })),
+            ("shots --readme", Ok(Ask::Shots { readme: true })),
             ("test", Ok(Ask::Test(test::ALL.to_vec()))),
         ] {
             assert_eq!(ask(line), expected, "{line}");
@@ -201,6 +221,7 @@ mod tests {
             "serve -h",
             "test --help",
             "doctor -h",
+            "shots -h",
         ] {
             let Ok(Ask::Help(text)) = ask(line) else {
                 panic!("{line}: no help")
@@ -232,6 +253,10 @@ mod tests {
             ("serve --port 65536", "expected a number from 1 to 65535"),
             ("serve --port=x", "expected a number from 1 to 65535"),
             ("test nonsense", "unknown step \"nonsense\"; expected"),
+            (
+                "shots all",
+                "shots: unknown argument \"all\"; expected --readme",
+            ),
             ("doctor now", "doctor: unknown argument \"now\""),
         ] {
             let sentence = ask(line).unwrap_err();

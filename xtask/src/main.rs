@@ -1,4 +1,4 @@
-//! The project's chores: `cargo xtask build | serve | test | doctor`.
+//! The project's chores: `cargo xtask build | serve | test | shots | doctor`.
 //!
 //! Whatever a chore needs and does not find, it installs, or it says in one sentence what to install.
 
@@ -9,6 +9,7 @@ mod packages;
 mod project;
 mod serve;
 mod server;
+mod shots;
 mod sysroot;
 mod test;
 mod toolchain;
