@@ -251,3 +251,32 @@ for (const [width, height] of [[320, 640], [1280, 720], [3840, 2160]]) {
     }
   });
 }
+
+for (const [width, height] of [[1920, 1080], [3840, 2160]]) {
+  test(`projected on ${width} by ${height}, type grows with the screen and the pointer still hits`, async ({ page }) => {
+    await page.setViewportSize({ width, height });
+    await open(page, "/?layout=projector");
+    expect(await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.scrollHeight])).toEqual([width, height]);
+    const number = await page.locator("[data-row=b] [data-share]").boundingBox();
+    expect(number?.height).toBeGreaterThan(height / 8);
+    // A press in the middle of the plot sets the clock to the middle of the view.
+    const stage = await page.locator("[data-control=time]").boundingBox();
+    if (!stage) throw new Error("not laid out");
+    const at = async (/** @type {number} */ part) => {
+      await page.mouse.click(stage.x + stage.width * part, stage.y + stage.height / 2);
+      return page.evaluate(() => /** @type {any} */ (document.querySelector("reweight-lab")).state().time_ns);
+    };
+    const [a, b] = [await at(0.5), await at(0.75)];
+    const drawn = await page.evaluate(() => {
+      // Where the cursor was drawn: right of the names, the darkest column that is painted.
+      const canvas = /** @type {HTMLCanvasElement} */ (/** @type {ShadowRoot} */ (/** @type {Element} */ (document.querySelector("reweight-lab")).shadowRoot).querySelector(".both canvas"));
+      const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).getImageData(0, canvas.height - 30, canvas.width, 1);
+      const light = (/** @type {number} */ i) => (data[4 * i + 3] < 255 ? 999 : data[4 * i] + data[4 * i + 1] + data[4 * i + 2]);
+      let dark = Math.round(0.3 * canvas.width);
+      for (let i = dark; i < canvas.width; i++) if (light(i) < light(dark)) dark = i;
+      return dark / canvas.width;
+    });
+    expect(b).toBeGreaterThan(a);
+    expect(Math.abs(drawn - 0.75)).toBeLessThan(0.01);
+  });
+}

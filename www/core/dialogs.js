@@ -79,17 +79,16 @@ function save(view, box) {
   const session = /** @type {import("./types.js").Session} */ (lab.session);
   const problem = el("p", { class: "note", role: "alert", hidden: true });
   const name = lab.workload.replace(/\.json$/, "").replace(/[^\w.-]+/g, "-") || "workload";
-  const problemSaving = el("p", { class: "note", role: "alert", hidden: true });
+  const unsaved = el("div", { role: "alert" });
   const variant = lab.info.pi;
   const row = el("select", { "data-control": "save-row" }, [w.t("row-stock"), rowName(w, 1, variant)].map((label, i) => el("option", { value: i, selected: i === 1 }, label)));
   const buttons = Object.entries(KINDS).map(([kind, { ending, row: one }]) => el("button", { class: "btn", type: "button", "data-control": `save:${kind}`, onclick: async () => {
     try {
       const blob = await make(view, kind, row.value === "0" ? 0 : 1);
       download(view.root, blob, one ? `${name}-${row.value === "0" ? "stock" : variant}.${ending}` : `${name}.${ending}`);
-      problemSaving.hidden = true;
+      set(unsaved);
     } catch (e) {
-      problemSaving.hidden = false;
-      say(problemSaving, w.t("save-failed", { message: /** @type {any} */ (e)?.message ?? String(e) }));
+      set(unsaved, el("p", { class: "note" }, w.t("save-failed", { message: /** @type {any} */ (e)?.message ?? String(e) })));
     }
   } }, w.t(`save-${kind}`)));
   const of = (/** @type {boolean} */ one) => buttons.filter((_, i) => !!Object.values(KINDS)[i].row === one);
@@ -141,7 +140,7 @@ function save(view, box) {
     area,
     el("div", { class: "choices" }, el("button", { class: "btn", type: "button", "data-control": "open-text", onclick: () => open(area.value, "workload.json") }, w.t("open-pasted")),
       el("button", { class: "btn plain", type: "button", "data-control": "edit-current", onclick: () => (area.value = session.workload()) }, w.t("edit-current"))),
-    el("h3", {}, w.t("save-title")), problemSaving,
+    el("h3", {}, w.t("save-title")), unsaved,
     el("div", { class: "choices" }, of(false), copyButton(w, () => view.link(), "copy-link")),
     view.full && el("div", { class: "choices" }, el("a", { class: "btn", href: `sheet.html${new URL(view.link()).search}`, target: "_blank", "data-control": "sheet" }, w.t("print-sheet")), el("a", { class: "btn", href: "sheet.html?seed=1", target: "_blank" }, w.t("print-exercises"))),
     el("div", { class: "choices" }, el("label", {}, w.t("save-which"), " ", row), of(true)),

@@ -83,8 +83,12 @@ export function timeline(lab, ctx) {
   /** @type {{ x: number, time: number, mode: "press" | "cursor" | "select" | "pan", from: number, to: number } | null} */
   let drag = null;
 
-  /** @param {PointerEvent} e */
-  const x = (e) => e.clientX - stage.getBoundingClientRect().left;
+  /** @param {MouseEvent} e */
+  const x = (e) => {
+    // On a large screen the projected page is enlarged: back to the picture's own pixels.
+    const box = stage.getBoundingClientRect();
+    return (e.clientX - box.left) * (stage.offsetWidth / (box.width || 1));
+  };
 
   slider.addEventListener("pointerdown", (e) => {
     if (e.button > 1) return;
@@ -154,7 +158,7 @@ export function timeline(lab, ctx) {
   const wheel = (e) => {
     if (!(e.ctrlKey || e.metaKey)) return;
     e.preventDefault();
-    lab.zoom(Math.exp(Math.max(-100, Math.min(100, e.deltaY)) * 0.004), timeAt(e.clientX - stage.getBoundingClientRect().left));
+    lab.zoom(Math.exp(Math.max(-100, Math.min(100, e.deltaY)) * 0.004), timeAt(x(e)));
   };
   slider.addEventListener("focus", () => stage.addEventListener("wheel", wheel, { passive: false }));
   slider.addEventListener("blur", () => stage.removeEventListener("wheel", wheel));

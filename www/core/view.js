@@ -71,7 +71,7 @@ export class View {
       fresh: true,
       scale: options.layout === "projector" ? 1.5 : 1,
       layout: options.layout,
-      paintBase: (width, height) => ({ width, height, dpr: Math.min(devicePixelRatio || 1, 4), scale: this.ctx.scale, rtl: options.rtl, decimal: words.decimal, labels: this.labels, ...this.theme.read() }),
+      paintBase: (width, height) => ({ width, height, dpr: Math.min((devicePixelRatio || 1) * this.zoom, 4), scale: this.ctx.scale, rtl: options.rtl, decimal: words.decimal, labels: this.labels, ...this.theme.read() }),
       clock: (ns) => when(lab, words, ns),
       attempt: (act) => this.attempt(act),
       tell: (k, v) => this.tell(k, v),
@@ -128,6 +128,11 @@ export class View {
     this.node.classList.add(this.options.layout);
     listen(this.root, lab, this.timeline.slider, ctx);
       lab.onchange = (what) => this.update(what);
+  }
+
+  /** How much a large screen enlarges the projected page. */
+  get zoom() {
+    return this.options.layout === "projector" && this.node ? Number(getComputedStyle(this.node).zoom) || 1 : 1;
   }
 
   get full() {
@@ -411,7 +416,7 @@ export class View {
     if (this.options.layout !== "projector") return;
     const { ctx, lab } = this;
     const stage = /** @type {HTMLElement} */ (this.timeline?.stage);
-    const room = panel ? (innerHeight - panel.offsetHeight - PANEL_GAPS) / (stage.offsetHeight / ctx.scale) : Infinity;
+    const room = panel ? (innerHeight / this.zoom - panel.offsetHeight - PANEL_GAPS) / (stage.offsetHeight / ctx.scale) : Infinity;
     ctx.scale = panel ? Math.max(0.9, Math.min(1.3, room)) : 1.5;
     lab.touch("theme", "view");
   }
