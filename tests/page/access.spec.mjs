@@ -28,7 +28,7 @@ for (const scheme of /** @type {const} */ (["light", "dark"])) {
 }
 
 test("axe finds nothing on any step of the tour", async ({ page }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(600_000);
   await open(page);
   await page.locator("[data-control=tour]").click();
   for (let i = 0; i < 8; i++) {

@@ -124,7 +124,7 @@ test("no word on the page is hard-coded: with every sentence marked, nothing sta
 
 for (const [lang, scheme, layout] of /** @type {const} */ ([["en", "dark", "lab"], ["de", "light", "lab"], ["en", "light", "projector"], ["de", "dark", "projector"]])) {
   test(`axe finds nothing on any step of the tour: ${lang}, ${scheme}, ${layout}`, async ({ page }) => {
-    test.setTimeout(300_000);
+    test.setTimeout(600_000);
     await page.emulateMedia({ colorScheme: scheme });
     await page.setViewportSize({ width: 1280, height: 720 });
     for (let n = 1; n <= 8; n++) {
