@@ -1,6 +1,5 @@
 /** The sections further down, in the order of the story; fetched when the reader comes near. */
 import { el } from "./dom.js";
-import { dialog } from "./dialogs.js";
 import { queue } from "./queue.js";
 import { range } from "./range.js";
 import { release } from "./release.js";
@@ -8,8 +7,6 @@ import { recorded, shareOverTime } from "./share.js";
 import { story } from "./story.js";
 import { tour } from "./tour.js";
 import { why } from "./why.js";
-
-export { dialog };
 
 /** @type {WeakMap<import("./view.js").View, ReturnType<typeof tour>>} */
 const tours = new WeakMap();

@@ -384,8 +384,9 @@ export class View {
 
   /** @private @param {string} name */
   async dialog(name) {
-    const module = await this.more().catch(() => null);
-    if (module) await module.dialog(this, name);
+    // The sections' sheet dresses the dialogs too.
+    const [module] = await Promise.all([import("./dialogs.js"), this.more()]).catch(() => [null]);
+    if (module) module.dialog(this, name);
     else this.tell("fail-below");
   }
 
