@@ -10,6 +10,11 @@
 /** How far outside the viewport a lab starts. */
 const NEAR = "400px";
 
+/** Room for a lab that has not begun: empty ones would all lie in view, and all begin at once. */
+const ROOM = ":host { display: block; min-height: 320px }";
+/** @type {CSSStyleSheet | undefined} */
+let room;
+
 const FIXED = ["preset", "kernel", "hz", "cpus-online", "pi", "layout", "lang", "dir", "lab-url"];
 
 class ReweightLabElement extends (/** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {})) {
@@ -37,6 +42,10 @@ class ReweightLabElement extends (/** @type {typeof HTMLElement} */ (globalThis.
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     // What the author wrote inside stands until the picture does.
     if (!this.#core && !root.firstChild) root.append(document.createElement("slot"));
+    if ("adoptedStyleSheets" in root && root.adoptedStyleSheets.length === 0) {
+      if (!room) (room = new CSSStyleSheet()).replaceSync(ROOM);
+      root.adoptedStyleSheets = [room];
+    }
     this.#nices ??= new MutationObserver((all) => {
       for (const m of all) if (m.attributeName?.endsWith("-nice")) this.#core?.attribute(m.attributeName, this.getAttribute(m.attributeName));
     });

@@ -77,3 +77,8 @@ export async function exporter() {
 export function page() {
   return new URL("../index.html", import.meta.url).href;
 }
+
+/** Sheets to print, a page beside the lab; empty where there is none. @returns {string} */
+export function sheetPage() {
+  return new URL("../sheet.html", import.meta.url).href;
+}

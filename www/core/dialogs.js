@@ -1,4 +1,5 @@
 /** What opens on top: keys, link, save and open, tasks, the table of the timeline, and why (for the embedded lab). */
+import { sheetPage } from "./assets.js";
 import { el, say, set, taskName } from "./dom.js";
 import { rowName } from "./answers.js";
 import { KINDS, make } from "./export.js";
@@ -142,7 +143,7 @@ function save(view, box) {
       el("button", { class: "btn plain", type: "button", "data-control": "edit-current", onclick: () => (area.value = session.workload()) }, w.t("edit-current"))),
     el("h3", {}, w.t("save-title")), unsaved,
     el("div", { class: "choices" }, of(false), copyButton(w, () => view.link(), "copy-link")),
-    view.full && el("div", { class: "choices" }, el("a", { class: "btn", href: `sheet.html${new URL(view.link()).search}`, target: "_blank", "data-control": "sheet" }, w.t("print-sheet")), el("a", { class: "btn", href: "sheet.html?seed=1", target: "_blank" }, w.t("print-exercises"))),
+    view.full && sheetPage() && el("div", { class: "choices" }, el("a", { class: "btn", href: `${sheetPage()}${new URL(view.link()).search}`, target: "_blank", "data-control": "sheet" }, w.t("print-sheet")), el("a", { class: "btn", href: `${sheetPage()}?seed=1`, target: "_blank" }, w.t("print-exercises"))),
     el("div", { class: "choices" }, el("label", {}, w.t("save-which"), " ", row), of(true)),
   ];
 }

@@ -32,8 +32,8 @@ export function checkBrowser() {
   }
 }
 
-/** @param {unknown} e @returns {CannotStart} */
-function missing(e) {
+/** Why a file could not be had. @param {unknown} e @returns {CannotStart} */
+export function missing(e) {
   if (!(e instanceof MissingFile)) return new CannotStart("broken", { what: String(e) });
   const url = new URL(e.url);
   if (e.status === 404) return new CannotStart("not-found", { url: e.url });

@@ -1,9 +1,8 @@
 /** Brings one element up: words, style, model, parts; or says in one sentence why not. Keeps attributes and session in step. */
-import { MissingFile } from "./assets.js";
 import { el } from "./dom.js";
 import { figure } from "./figure.js";
 import { Lab } from "./lab.js";
-import { CannotStart, load } from "./load.js";
+import { CannotStart, load, missing } from "./load.js";
 import { sheet, View } from "./view.js";
 import { languageOf, words } from "./words.js";
 
@@ -11,19 +10,19 @@ import { languageOf, words } from "./words.js";
 
 /** What is kept of a lab whose element was taken out. @typedef {{ text: string, name: string, isPreset: boolean, time: number, view: { from: number, to: number } }} Kept */
 
-/** When even the words cannot be fetched. */
-const NO_WORDS = "Reweight Lab could not fetch its own files beside reweight-lab.js. Were all of them copied?";
+/** When even the words cannot be fetched: by cause, and for all others. @type {Record<string, string>} */
+const NO_WORDS = {
+  file: "This build of Reweight Lab cannot run from a file. Serve the folder over HTTP, or open the one-file build.",
+  cors: "Reweight Lab is served from another origin that does not allow it. Send Access-Control-Allow-Origin with its files, or copy them beside the page.",
+  any: "Reweight Lab could not fetch its own files beside its script. Were all of them copied, and does connect-src of the page’s policy allow them?",
+};
 
 /** @param {ShadowRoot} root @param {import("./words.js").Words | null} w @param {unknown} e */
 function failure(root, w, e) {
-  /** @type {string} */
-  let cause = "broken";
-  /** @type {Record<string, string | number>} */
-  let values = { what: String(e) };
-  if (e instanceof CannotStart) ({ cause, values } = /** @type {{ cause: string, values: typeof values }} */ (e));
-  else if (e instanceof MissingFile) [cause, values] = [e.status === 404 ? "not-found" : e.status ? "status" : "no-answer", { url: e.url, status: e.status }];
-  const message = w ? w.t(`fail-${cause}`, values).replace(/[*`]/g, "") : NO_WORDS;
-  const note = el("div", { class: "note", role: "alert" }, el("p", {}, w ? w.rich(`fail-${cause}`, values) : NO_WORDS));
+  const { cause, values } = e instanceof CannotStart ? e : missing(e);
+  const plain = NO_WORDS[cause] ?? NO_WORDS.any;
+  const message = w ? w.t(`fail-${cause}`, values).replace(/[*`]/g, "") : plain;
+  const note = el("div", { class: "note", role: "alert" }, el("p", {}, w ? w.rich(`fail-${cause}`, values) : plain));
   // The author's own figure stays where there is one; else ours stands in.
   root.replaceChildren(el("slot", {}, w && figure(w)), note);
   return { cause, message };
@@ -42,9 +41,14 @@ export async function start(host, root, emit, keptBefore) {
   const loading = load();
   loading.catch(() => {});
   try {
-    const [tokens, lab, table] = await Promise.all([sheet("tokens.css"), sheet("lab.css"), words(lang)]);
-    w = table;
-    root.adoptedStyleSheets = [tokens, lab];
+    const sheets = Promise.all([sheet("tokens.css"), sheet("lab.css")]);
+    sheets.catch(() => {});
+    w = await words(lang);
+    root.adoptedStyleSheets = await sheets.catch(async (e) => {
+      // A browser too old for the sheets is told so by the check, in its own words.
+      await loading;
+      throw e;
+    });
     if (!host.firstElementChild && root.querySelector("slot")) root.replaceChildren(el("slot", {}, figure(w)));
     wasm = await loading;
   } catch (e) {

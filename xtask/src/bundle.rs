@@ -65,6 +65,7 @@ pub fn stage(project: &Project, dev: bool) -> Result<PathBuf> {
     }
     if !dev {
         minify(project, &fresh)?;
+        builds(project, &fresh)?;
     }
     Ok(fresh)
 }
@@ -116,6 +117,14 @@ fn optimize(project: &Project, wasm: &Path) -> Result<()> {
 fn minify(project: &Project, folder: &Path) -> Result<()> {
     let mut cmd = Command::new(packages::node()?);
     cmd.arg(project.root.join("xtask/js/minify.mjs"))
+        .arg(folder);
+    project::run(&mut cmd)
+}
+
+/// Makes the classic script and the one-file page out of the finished modules.
+fn builds(project: &Project, folder: &Path) -> Result<()> {
+    let mut cmd = Command::new(packages::node()?);
+    cmd.arg(project.root.join("xtask/js/builds.mjs"))
         .arg(folder);
     project::run(&mut cmd)
 }

@@ -22,10 +22,12 @@ Debian's compiler, browser and driver by apt-get, npm packages), or named in one
 const BUILD: &str = "\
 usage: cargo xtask build [--dev]
 
-Makes dist/: compiles the library to WebAssembly, makes its JavaScript side, shrinks it, and copies www/.
+Makes dist/: compiles the library to WebAssembly, makes its JavaScript side, shrinks it, and copies www/;
+beside it the classic script (reweight-lab.classic.js) and the page in one file (reweight-lab.html).
 Prints the sizes as they are and compressed with brotli.
 
-  --dev    compile faster, keep names and the text of panics; neither small nor fast enough to ship
+  --dev    compile faster, keep names and the text of panics; neither small nor fast enough to ship;
+           without the classic script and the one file
 
 XTASK_WASM=rustup or distro forces the compiler: the active toolchain, or the distribution's.
 ";
