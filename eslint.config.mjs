@@ -53,7 +53,7 @@ export default [
     rules: { ...mistakes, "no-undef": "off", "no-console": "error" },
   },
   {
-    files: ["xtask/js/**/*.mjs", "tests/page/**/*.mjs", "*.config.mjs"],
+    files: ["xtask/js/**/*.mjs", "tests/page/**/*.mjs", "tests/packaging/**/*.mjs", "*.config.mjs"],
     rules: { ...mistakes, "no-undef": "off" },
   },
   // Speaks to browsers too old for the rest.

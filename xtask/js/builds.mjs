@@ -15,11 +15,11 @@ const assets = (text) => ({
   },
 });
 
-/** @param {string} entry @param {Record<string, unknown>} options */
+/** All ASCII: a host page without a charset would read a plain script as another. @param {string} entry @param {Record<string, unknown>} options */
 async function bundle(entry, options) {
   const { outputFiles } = await build({
     stdin: { contents: entry, resolveDir: root, loader: "js" },
-    bundle: true, write: false, minify: true, format: "iife", target: "es2022", charset: "utf8", legalComments: "none", logLevel: "warning",
+    bundle: true, write: false, minify: true, charset: "ascii", format: "iife", target: "es2022", legalComments: "none", logLevel: "warning",
     ...options,
   });
   return outputFiles[0].text;

@@ -152,6 +152,16 @@ fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Builds, and writes docs/sizes.md.
+pub fn sizes_page(project: &Project) -> Result<()> {
+    build(project, false)?;
+    let mut cmd = Command::new(packages::node()?);
+    cmd.arg(project.root.join("xtask/js/sizes-page.mjs"))
+        .arg(project.dist())
+        .arg(project.root.join("docs/sizes.md"));
+    project::run(&mut cmd)
+}
+
 /// Prints what a reader's browser fetches: WebAssembly, scripts and style, plain and with brotli.
 fn sizes(project: &Project, dist: &Path) -> Result<()> {
     let script = packages::node()?;

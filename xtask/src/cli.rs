@@ -13,6 +13,7 @@ usage: cargo xtask COMMAND [OPTIONS]
                             build, serve dist/ on 127.0.0.1 and build again on every change
   test [STEP]...            run all tests, or the named steps
   shots [--readme]          take pictures of every step of the tour and every mode of the page
+  sizes                     build, and write docs/sizes.md
   doctor                    tell what the chores found on this machine, installing nothing
 
 `cargo xtask COMMAND --help` tells more. Whatever is missing is installed (wasm target by rustup or
@@ -60,6 +61,7 @@ enum Ask {
     Serve(serve::Options),
     Test(Vec<test::Step>),
     Shots { readme: bool },
+    Sizes,
     Doctor,
 }
 
@@ -94,6 +96,7 @@ pub fn run(mut args: Vec<OsString>) -> Result<ExitCode> {
         Ask::Serve(options) => serve::run(&project, &options)?,
         Ask::Test(steps) => return test::run(&project, &steps),
         Ask::Shots { readme } => shots::run(&project, readme)?,
+        Ask::Sizes => bundle::sizes_page(&project)?,
         Ask::Doctor => return test::doctor(&project),
     }
     Ok(ExitCode::SUCCESS)
@@ -111,6 +114,7 @@ fn parse(words: &[String]) -> Result<Ask, String> {
         "serve" if wants_help => Ok(Ask::Help(SERVE.into())),
         "test" if wants_help => Ok(Ask::Help(test::help())),
         "shots" if wants_help => Ok(Ask::Help(SHOTS.into())),
+        "sizes" if wants_help => Ok(Ask::Help(HELP.into())),
         "doctor" if wants_help => Ok(Ask::Help(HELP.into())),
         "build" => {
             let mut dev = false;
@@ -128,6 +132,10 @@ fn parse(words: &[String]) -> Result<Ask, String> {
             [] => Ok(Ask::Shots { readme: false }),
             [word] if word == "--readme" => Ok(Ask::Shots { readme: true }),
             [other, ..] => Err(unknown("shots", other, "--readme")),
+        },
+        "sizes" => match rest.first() {
+            None => Ok(Ask::Sizes),
+            Some(other) => Err(format!("sizes: unknown argument {other:?}; it takes none")),
         },
         "doctor" => match rest.first() {
             None => Ok(Ask::Doctor),
@@ -203,6 +211,7 @@ mod tests {
                 serve(false, false, Some(9000)),
             ),
             ("serve --port=9000 --dev", serve(true, true, Some(9000))),
+            ("sizes", Ok(Ask::Sizes)),
             ("doctor", Ok(Ask::Doctor)),
             ("shots", Ok(Ask::Shots { readme: false })),
             ("shots --readme", Ok(Ask::Shots { readme: true })),
@@ -259,6 +268,7 @@ mod tests {
                 "shots all",
                 "shots: unknown argument \"all\"; expected --readme",
             ),
+            ("sizes now", "sizes: unknown argument \"now\""),
             ("doctor now", "doctor: unknown argument \"now\""),
         ] {
             let sentence = ask(line).unwrap_err();

@@ -38,6 +38,8 @@ pub enum Step {
     Wasm,
     /// page tests against dist/
     Page,
+    /// the packed artefact in other people's engines
+    Packages,
 }
 
 /// In the order of running: what is quick and fails often comes first.
@@ -51,6 +53,7 @@ pub const ALL: &[Step] = &[
     Step::Scripts,
     Step::Wasm,
     Step::Page,
+    Step::Packages,
 ];
 
 impl Step {
@@ -65,12 +68,13 @@ impl Step {
             Self::Scripts => "scripts",
             Self::Wasm => "wasm",
             Self::Page => "page",
+            Self::Packages => "packages",
         }
     }
 
-    /// Page tests look at dist/; the scripts' types include those of the module made there.
+    /// Page tests and recipes look at dist/; the scripts' types include those of the module made there.
     fn needs_build(self) -> bool {
-        matches!(self, Self::Scripts | Self::Page)
+        matches!(self, Self::Scripts | Self::Page | Self::Packages)
     }
 
     fn told(self) -> &'static str {
@@ -84,6 +88,9 @@ impl Step {
             Self::Scripts => "types and lint rules of the page's scripts",
             Self::Wasm => "wasm-bindgen tests in a headless browser",
             Self::Page => "page tests in a headless browser, on dist/ as built",
+            Self::Packages => {
+                "the recipes of docs/embedding.md, from the packed artefact with the real engines"
+            }
         }
     }
 }
@@ -105,7 +112,7 @@ pub fn help() -> String {
         text += &format!("  {:9} {}\n", step.name(), step.told());
     }
     text + "\n  lint      format, clippy and scripts\n\n\
-            `scripts` and `page` build dist/ first. CHROME names a browser; XTASK_WASM=rustup or distro a compiler.\n"
+            `scripts`, `page` and `packages` build dist/ first. CHROME names a browser; XTASK_WASM=rustup or distro a compiler.\n"
 }
 
 /// Reads the steps' names; none means all.
@@ -206,6 +213,7 @@ fn once(project: &Project, step: Step) -> Result<Option<String>> {
         Step::Scripts => scripts(project),
         Step::Wasm => wasm(project),
         Step::Page => page(project),
+        Step::Packages => recipes(project),
     }
 }
 
@@ -331,6 +339,22 @@ fn page(project: &Project) -> Result<Option<String>> {
     let result = project::run(&mut cmd);
     running.stop();
     result.map(|()| None)
+}
+
+/// Engines are installed into the target folder the first time; one that cannot be is a failure.
+fn recipes(project: &Project) -> Result<Option<String>> {
+    packages::npm(project)?;
+    let browser = Browser::find()?;
+    let mut cmd = Command::new(packages::node()?);
+    cmd.current_dir(&project.root)
+        .arg(project.root.join("tests/packaging/run.mjs"))
+        .arg(&project.target)
+        .arg(project.dist())
+        .env("CHROME", &browser.program);
+    if let Some(driver) = on_path(&["chromedriver"]) {
+        cmd.env("CHROMEDRIVER", driver);
+    }
+    project::run(&mut cmd).map(|()| None)
 }
 
 /// `cargo xtask doctor`: what is there, what is missing; changes nothing.
