@@ -832,3 +832,55 @@ fn h64_a_delayed_holder_stays_delayed_when_boosted() {
         }
     }
 }
+
+#[test]
+fn requests_that_cannot_be_are_answered_and_the_run_goes_on() {
+    on_all(|kernel| {
+        for pi in Variant::ALL {
+            let mut lab = Lab::new(kernel, pi);
+            let (m, other) = (lab.lock(), lab.lock());
+            lab.bg();
+            let dead = lab.fair(0, &[Lock(m), spin(20)]);
+            let nobody = TaskId(99);
+            let stray = lab.fair(
+                0,
+                &[
+                    at(200),
+                    // Of nobody, of a stranger, of a task that is none, of one that has ended.
+                    Unlock(other),
+                    Unlock(m),
+                    Step::SetNice {
+                        task: Some(nobody),
+                        nice: 5,
+                    },
+                    Step::SetNice {
+                        task: Some(dead),
+                        nice: 5,
+                    },
+                    LONG,
+                ],
+            );
+            for (ms, task) in [(300, dead), (310, nobody)] {
+                let scheduling = Scheduling::fifo(10);
+                lab.m
+                    .control(Ns::from_ms(ms), Control::Scheduler { task, scheduling });
+                let nice = Control::Nice { task, nice: -5 };
+                lab.m.control(Ns::from_ms(ms), nice);
+                let at = Ns::from_ms(400);
+                let timeout = Control::LockTimeout { task, at };
+                lab.m.control(Ns::from_ms(ms), timeout);
+            }
+            lab.to(500);
+            let refused = |task, refusal| {
+                let event = Event::Refused { task, refusal };
+                lab.told.iter().filter(|(_, e)| *e == event).count()
+            };
+            assert_eq!(refused(stray, Refusal::UnlockNotOwner(other)), 1, "EPERM");
+            assert_eq!(refused(stray, Refusal::UnlockNotOwner(m)), 1, "EPERM");
+            assert_eq!(refused(dead, Refusal::NoSuchTask), 3, "ESRCH");
+            assert!(refused(nobody, Refusal::NoSuchTask) >= 3, "ESRCH");
+            assert_eq!(lab.m.task(dead).nice(), 0);
+            assert!(lab.m.task(stray).is_runnable(), "the run went on");
+        }
+    });
+}

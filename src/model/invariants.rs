@@ -184,10 +184,11 @@ fn task(m: &Machine, t: TaskId) -> Result<(), Violation> {
     {
         require(load == task.sched.load(), of_task(31, t))?;
     }
-    // 32, the ideal: for every fair task that is not SCHED_IDLE
+    // 32, the ideal: for every fair task that is not SCHED_IDLE; the dead take no new weight
     let fair = task.class() == Class::Fair;
     let idle = task.sched.policy == Policy::Idle;
-    if m.settings.pi == Variant::ReweightFixed && fair && !idle && !task.resumed {
+    let alive = task.state != State::Ended;
+    if m.settings.pi == Variant::ReweightFixed && fair && !idle && alive && !task.resumed {
         require(load == load_of_prio(task.prio), of_task(32, t))?;
     }
     // 35
