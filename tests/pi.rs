@@ -884,3 +884,31 @@ fn requests_that_cannot_be_are_answered_and_the_run_goes_on() {
         }
     });
 }
+
+#[test]
+fn a_sched_idle_waiter_lends_the_weight_of_its_nice() {
+    on_all(|kernel| {
+        for (nice, weight) in [(0, 1024), (-20, 88761)] {
+            for pi in [Reweight, ReweightV2, ReweightFixed] {
+                let mut lab = Lab::new(kernel, pi);
+                let m = lab.lock();
+                let low = lab.fair(10, &[Lock(m), LONG]);
+                let idle = Scheduling {
+                    policy: Policy::Idle,
+                    ..Scheduling::normal(nice)
+                };
+                let waiter = lab.task(idle, &[at(100), Lock(m)]);
+                lab.to(3000);
+                assert_eq!(lab.m.waiters(m), &[waiter]);
+                assert_eq!(lab.is(waiter), (120 + nice, 3));
+                assert_eq!(
+                    lab.is(low),
+                    (120 + nice, weight),
+                    "{} {}",
+                    kernel.name,
+                    pi.name()
+                );
+            }
+        }
+    });
+}

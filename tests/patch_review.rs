@@ -1,0 +1,163 @@
+//! `docs/patch-review.md` against reality: every figure of its table is run, every test and preset
+//! it names exists.
+#![cfg(not(target_arch = "wasm32"))]
+
+use std::path::Path;
+
+use reweight_lab::model::kernel::Kernel;
+use reweight_lab::model::pi::Variant;
+use reweight_lab::workload::{Options, Workload, presets};
+
+/// How far a share may be from what the table says, points: it says one decimal.
+const TOLERANCE: f64 = 0.3;
+
+const COLUMNS: [Variant; 4] = [
+    Variant::Stock,
+    Variant::Reweight,
+    Variant::ReweightV2,
+    Variant::ReweightFixed,
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn review() -> String {
+    std::fs::read_to_string(root().join("docs/patch-review.md")).expect("the document")
+}
+
+/// Every test function of the project.
+fn tests() -> Vec<String> {
+    let folder = std::fs::read_dir(root().join("tests")).expect("tests");
+    let mut names = Vec::new();
+    for file in folder {
+        let path = file.expect("an entry").path();
+        if path.extension().is_some_and(|e| e == "rs") {
+            let text = std::fs::read_to_string(&path).expect("a source");
+            let mut is_test = false;
+            for line in text.lines().map(str::trim) {
+                if line == "#[test]" {
+                    is_test = true;
+                } else if let Some(rest) = line.strip_prefix("fn ") {
+                    if is_test {
+                        names.push(rest.split('(').next().unwrap_or("").to_owned());
+                    }
+                    is_test = false;
+                }
+            }
+        }
+    }
+    names
+}
+
+struct Row {
+    number: u32,
+    preset: String,
+    window: String,
+    shares: [f64; 4],
+    test: String,
+}
+
+fn rows(text: &str) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for line in text.lines().filter(|l| l.starts_with("| ")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let Ok(number) = cells[0].parse() else {
+            continue;
+        };
+        assert_eq!(cells.len(), 8, "{line}");
+        let (preset, window) = cells[2].split_once(", ").expect("preset, window");
+        let shares = [3, 4, 5, 6].map(|i| cells[i].parse().expect("a share"));
+        rows.push(Row {
+            number,
+            preset: preset.trim_matches('`').to_owned(),
+            window: window.to_owned(),
+            shares,
+            test: cells[7].trim_matches('`').to_owned(),
+        });
+    }
+    rows
+}
+
+/// The holder's share in a window, per cent.
+fn share(preset: &str, window: &str, kernel: Kernel, pi: Variant) -> f64 {
+    let preset = presets::named(preset).unwrap_or_else(|| panic!("no preset {preset}"));
+    let workload = Workload::parse(preset.text, preset.name).expect("a preset");
+    let options = Options {
+        kernel: Some(kernel),
+        pi: Some(pi),
+        ..Options::default()
+    };
+    let mut built = workload.build(&options).expect("a preset");
+    let window = built
+        .windows
+        .iter()
+        .find(|w| w.name == window)
+        .unwrap_or_else(|| panic!("{}: no window {window}", preset.name))
+        .clone();
+    let low = built.names.find_task("low").expect("a task low");
+    let at = |m: &mut reweight_lab::model::machine::Machine, t| {
+        m.run_until(t, &mut ()).expect("it makes progress");
+        m.cpu_time(low).0
+    };
+    let from = at(&mut built.machine, window.from);
+    let to = at(&mut built.machine, window.to);
+    (to - from) as f64 * 100.0 / (window.to.0 - window.from.0) as f64
+}
+
+#[test]
+fn every_figure_of_the_table_is_what_a_run_gives() {
+    let text = review();
+    let rows = rows(&text);
+    assert_eq!(
+        rows.iter()
+            .map(|r| r.number)
+            .collect::<std::collections::BTreeSet<_>>()
+            .len(),
+        25,
+        "every row, once at least"
+    );
+    for row in &rows {
+        for kernel in [Kernel::V6_1, Kernel::V6_12] {
+            for (pi, want) in COLUMNS.into_iter().zip(row.shares) {
+                let got = share(&row.preset, &row.window, kernel, pi);
+                assert!(
+                    (got - want).abs() <= TOLERANCE,
+                    "row {}, {}, {}: {} gives {got:.2} %, the table says {want}",
+                    row.number,
+                    row.preset,
+                    kernel.name,
+                    pi.name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_test_and_preset_it_names_exists() {
+    let text = review();
+    let known = tests();
+    for row in rows(&text) {
+        assert!(
+            known.contains(&row.test),
+            "row {}: no test {}",
+            row.number,
+            row.test
+        );
+    }
+    // Below the table too: a name in code marks is a variant, a preset, a test, a file or a call.
+    for name in text.split('`').skip(1).step_by(2) {
+        let lower = name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c));
+        if !lower {
+            continue;
+        }
+        let known_name = Variant::named(name).is_some()
+            || presets::named(name).is_some()
+            || known.iter().any(|t| t == name)
+            || ["low", "rt_mutex_setprio", "sched_setattr", "pthread"].contains(&name);
+        assert!(known_name, "{name}: neither a variant, a preset nor a test");
+    }
+}
