@@ -14,6 +14,8 @@ pub mod kernel;
 pub mod machine;
 #[cfg(feature = "oracle")]
 mod naive;
+#[cfg(all(test, feature = "oracle"))]
+mod naive_tests;
 pub mod observer;
 pub mod pi;
 pub mod program;
