@@ -215,7 +215,7 @@ mod tests {
             ("doctor", Ok(Ask::Doctor)),
             ("shots", Ok(Ask::Shots { readme: false })),
             ("shots --readme", Ok(Ask::Shots { readme: true })),
-            ("test", Ok(Ask::Test(test::ALL.to_vec()))),
+            ("test", Ok(Ask::Test(test::parse(&[]).unwrap()))),
         ] {
             assert_eq!(ask(line), expected, "{line}");
         }
