@@ -117,6 +117,14 @@ impl Step {
 /// A program: steps shared by all tasks that follow it.
 pub type Program = std::sync::Arc<[Step]>;
 
+/// [`Step::Timer`] at `now`: its next expiry, kept in `timer` for the one after.
+pub(crate) fn next_expiry(timer: &mut Option<Ns>, now: Ns, period: Ns, relative: bool) -> Ns {
+    let next = timer.unwrap_or(now).saturating_add(period);
+    let late = next <= now;
+    *timer = Some(if late && relative { now } else { next });
+    next
+}
+
 /// Where a task stands in its program.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
@@ -152,6 +160,40 @@ pub(crate) enum Doing {
 }
 
 impl Cursor {
+    /// The next step with its position; the cursor goes on. `None`: the program is over.
+    pub fn advance(&mut self) -> Option<(u32, Step)> {
+        let pc = self.pc;
+        let step = *self.program.get(pc as usize)?;
+        self.pc += 1;
+        Some((pc, step))
+    }
+
+    /// [`Step::Loop`] at `head`: into another round, or to the loop's end.
+    pub fn round(&mut self, head: u32, now: Ns, times: Option<u64>, until: Option<Ns>, end: u32) {
+        let begun = match self.loops.last() {
+            Some(&(at, begun)) if at == head => begun,
+            _ => {
+                self.loops.push((head, 0));
+                0
+            }
+        };
+        if times.is_some_and(|n| begun >= n) || until.is_some_and(|at| now >= at) {
+            self.loops.pop();
+            self.pc = end;
+        } else if let Some(top) = self.loops.last_mut() {
+            top.1 += 1;
+        }
+    }
+
+    /// Whether an unlock belongs to a lock that was not taken, and is passed over.
+    pub fn passes_over_unlock(&mut self, lock: LockId) -> bool {
+        let skipped = self.skip_unlock.iter().rposition(|&l| l == lock);
+        if let Some(at) = skipped {
+            self.skip_unlock.remove(at);
+        }
+        skipped.is_some()
+    }
+
     /// The lock was not taken: its next unlock is passed over. A program that goes on without
     /// unlocking must not grow for ever; so many pending ones say the same.
     pub fn skip_next_unlock(&mut self, lock: LockId) {

@@ -556,13 +556,7 @@ impl Machine {
 
     /// D.5. The releaser is deboosted before the new owner wakes.
     pub(crate) fn unlock(&mut self, t: TaskId, lock: LockId, obs: &mut dyn Observer) {
-        if let Some(at) = self.tasks[t.index()]
-            .cursor
-            .skip_unlock
-            .iter()
-            .rposition(|&l| l == lock)
-        {
-            self.tasks[t.index()].cursor.skip_unlock.remove(at);
+        if self.tasks[t.index()].cursor.passes_over_unlock(lock) {
             return;
         }
         if self.locks[lock.index()].owner != Some(t) {

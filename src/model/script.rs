@@ -5,7 +5,7 @@
 
 use super::machine::{Machine, TimerKind};
 use super::observer::{Event, Observer, Refusal};
-use super::program::{Doing, Step};
+use super::program::{Doing, Step, next_expiry};
 use super::task::{Policy, State};
 use super::units::{BarrierId, CondId, LockId, Ns, SemId, TaskId};
 
@@ -70,12 +70,10 @@ impl Machine {
     fn next_step(&mut self, t: TaskId, obs: &mut dyn Observer) {
         let now = self.now;
         let cursor = &mut self.tasks[t.index()].cursor;
-        let pc = cursor.pc;
-        let Some(&step) = cursor.program.get(pc as usize) else {
+        let Some((pc, step)) = cursor.advance() else {
             self.exit(t, obs);
             return;
         };
-        cursor.pc += 1;
         match step {
             Step::Run(span) => {
                 let until_exec = self.cpu_time(t).0.saturating_add(span.0);
@@ -93,11 +91,7 @@ impl Machine {
                 period,
                 relative,
             } => {
-                let next = self.timers[timer.index()]
-                    .unwrap_or(now)
-                    .saturating_add(period);
-                let late = next <= now;
-                self.timers[timer.index()] = Some(if late && relative { now } else { next });
+                let next = next_expiry(&mut self.timers[timer.index()], now, period, relative);
                 self.sleep_until(t, next, obs);
             }
             Step::Lock(lock) => self.lock(t, lock, None, obs),
@@ -132,21 +126,7 @@ impl Machine {
                     self.set_user_nice(whom, nice, obs);
                 }
             }
-            Step::Loop { times, until, end } => {
-                let begun = match cursor.loops.last() {
-                    Some(&(head, begun)) if head == pc => begun,
-                    _ => {
-                        cursor.loops.push((pc, 0));
-                        0
-                    }
-                };
-                if times.is_some_and(|n| begun >= n) || until.is_some_and(|at| now >= at) {
-                    cursor.loops.pop();
-                    cursor.pc = end;
-                } else if let Some(top) = cursor.loops.last_mut() {
-                    top.1 += 1;
-                }
-            }
+            Step::Loop { times, until, end } => cursor.round(pc, now, times, until, end),
             Step::Next { head } => cursor.pc = head,
             Step::Exit => self.exit(t, obs),
         }

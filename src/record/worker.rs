@@ -13,7 +13,7 @@ use super::rights;
 use super::shared::Shared;
 use super::thread::{Away, Thread};
 use crate::model::observer::Refusal;
-use crate::model::program::{Program, Step};
+use crate::model::program::{Cursor, Step, next_expiry};
 use crate::model::task::{Scheduling, TaskSpec};
 use crate::model::units::{LockId, Ns, TemplateId};
 
@@ -35,10 +35,7 @@ pub(super) fn start(
         shared: shared.clone(),
         thread: thread.clone(),
         tid: 0,
-        program: spec.program.clone(),
-        pc: 0,
-        loops: Vec::new(),
-        skip_unlock: Vec::new(),
+        cursor: Cursor::new(spec.program.clone()),
         held: Vec::new(),
         meter: Meter::new(),
     };
@@ -77,12 +74,7 @@ struct Worker {
     thread: Arc<Thread>,
     /// As futexes hold it.
     tid: u32,
-    program: Program,
-    pc: u32,
-    /// Rounds begun, innermost loop last, with the heads' positions.
-    loops: Vec<(u32, u64)>,
-    /// Locks that were not taken: their next unlock is passed over.
-    skip_unlock: Vec<LockId>,
+    cursor: Cursor,
     held: Vec<LockId>,
     meter: Meter,
 }
@@ -113,11 +105,10 @@ impl Worker {
 
     fn follow(&mut self) {
         while !self.shared.stopped() {
-            let Some(&step) = self.program.get(self.pc as usize) else {
+            let Some((pc, step)) = self.cursor.advance() else {
                 return;
             };
-            self.pc += 1;
-            if !self.step(step) {
+            if !self.step(pc, step) {
                 return;
             }
         }
@@ -134,7 +125,7 @@ impl Worker {
     }
 
     /// One step. False: the task ends.
-    fn step(&mut self, step: Step) -> bool {
+    fn step(&mut self, pc: u32, step: Step) -> bool {
         match step {
             Step::Run(span) => self.compute(Until::Cpu(own_cpu().saturating_add(span))),
             Step::Runtime(span) => {
@@ -193,30 +184,14 @@ impl Worker {
                     Some(None) => self.shared.refuse(self.thread.id, Refusal::NoSuchTask),
                 }
             }
-            Step::Loop { times, until, end } => self.round(times, until, end),
-            Step::Next { head } => self.pc = head,
+            Step::Loop { times, until, end } => {
+                let now = self.shared.now();
+                self.cursor.round(pc, now, times, until, end);
+            }
+            Step::Next { head } => self.cursor.pc = head,
             Step::Exit => return false,
         }
         true
-    }
-
-    fn round(&mut self, times: Option<u64>, until: Option<Ns>, end: u32) {
-        let head = self.pc;
-        let begun = match self.loops.last() {
-            Some(&(at, begun)) if at == head => begun,
-            _ => {
-                self.loops.push((head, 0));
-                0
-            }
-        };
-        let over =
-            times.is_some_and(|n| begun >= n) || until.is_some_and(|at| self.shared.now() >= at);
-        if over {
-            self.loops.pop();
-            self.pc = end;
-        } else if let Some(top) = self.loops.last_mut() {
-            top.1 += 1;
-        }
     }
 
     fn compute(&mut self, until: Until) {
@@ -233,11 +208,7 @@ impl Worker {
         let mut timer = self.shared.timers[timer]
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let now = self.shared.now();
-        let next = timer.unwrap_or(now).saturating_add(period);
-        let late = next <= now;
-        *timer = Some(if late && relative { now } else { next });
-        next
+        next_expiry(&mut timer, self.shared.now(), period, relative)
     }
 
     fn sleep_until(&mut self, at: Ns) {
@@ -335,20 +306,17 @@ impl Worker {
 
     /// The lock was not taken: its next unlock is passed over.
     fn not_taken(&mut self, lock: LockId, refusal: Option<Refusal>) {
-        // A program that goes on without unlocking must not grow for ever.
-        const PENDING: usize = 64;
-        if self.skip_unlock.len() < PENDING {
-            self.skip_unlock.push(lock);
-        }
+        self.cursor.skip_next_unlock(lock);
         if let Some(refusal) = refusal {
             self.shared.refuse(self.thread.id, refusal);
         }
     }
 
     fn unlock(&mut self, lock: LockId) {
-        if let Some(at) = self.skip_unlock.iter().position(|&l| l == lock) {
-            self.skip_unlock.remove(at);
-        } else if !self.release(lock) {
+        if self.cursor.passes_over_unlock(lock) {
+            return;
+        }
+        if !self.release(lock) {
             let refusal = Refusal::UnlockNotOwner(lock);
             self.shared.refuse(self.thread.id, refusal);
         }
