@@ -3,10 +3,11 @@
 
 use wasm_bindgen::prelude::*;
 
+use super::row::scenario;
 use super::values::{error, message};
 use crate::model::pi::Variant;
 use crate::trace::{self, WriteError};
-use crate::workload::{Action, Options, Scenario, Workload};
+use crate::workload::{Scenario, Workload};
 
 /// Formats of one run, by name.
 type Write = fn(Scenario, &mut dyn std::io::Write) -> Result<(), WriteError>;
@@ -15,22 +16,6 @@ const ONE: [(&str, Write); 3] = [
     ("chrome", trace::chrome::write),
     ("timehist", trace::timehist::write),
 ];
-
-/// The scenario of a workload under one variant. The stock kernel stays stock: controls that
-/// change the variant are for the other run.
-fn scenario(workload: &Workload, variant: Variant) -> Result<Scenario, JsValue> {
-    let mut workload = workload.clone();
-    if variant == Variant::Stock {
-        workload
-            .controls
-            .retain(|c| !matches!(c.action, Action::Pi(_)));
-    }
-    let options = Options {
-        pi: Some(variant),
-        ..Options::default()
-    };
-    workload.build(&options).map_err(|e| error(&e))
-}
 
 /// The runs of a workload (rt-app JSON, `file` names it in errors) under the variants of `pi`, separated by
 /// commas: `csv` writes all of them, `ftrace`, `chrome` and `timehist` the first.

@@ -2,7 +2,6 @@
 //!
 //! Structured values cross as plain objects, trace data as typed arrays, errors as plain objects
 //! with `message` and, for a workload, `file`, `line`, `column` and `path`. Times are numbers of ns.
-
 //!
 //! Two modules are made of it: without the feature `export` the page's own, with it the small one
 //! that writes runs in other tools' formats and is fetched only when a reader saves one.
@@ -13,6 +12,7 @@ mod export;
 mod page;
 #[cfg(not(feature = "export"))]
 mod paint;
+mod row;
 #[cfg(not(feature = "export"))]
 mod session;
 mod values;

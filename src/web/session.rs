@@ -82,18 +82,7 @@ impl Observer for AtDecision {
 }
 
 fn run_row(chosen: &Chosen, variant: Variant) -> Result<Row, JsValue> {
-    let mut workload = chosen.workload.clone();
-    if variant == Variant::Stock {
-        // The row to compare with stays the stock kernel, whatever is switched in the other.
-        workload
-            .controls
-            .retain(|c| !matches!(c.action, Action::Pi(_)));
-    }
-    let options = Options {
-        pi: Some(variant),
-        ..Options::default()
-    };
-    let scenario = workload.build(&options).map_err(|e| error(&e))?;
+    let scenario = scenario(&chosen.workload, variant)?;
     let start = scenario.machine.clone();
     let run = simulate(scenario, true).map_err(|e| message(&e.to_string()))?;
     let names = crate::trace::unique_names(&run.machine, &run.names);
