@@ -1,35 +1,76 @@
 //! Values of arguments: durations, windows, ranges, and the options all runs have in common.
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::failure::Failure;
+use super::output::Output;
 use super::source;
 use crate::model::kernel::Kernel;
 use crate::model::pi::Variant;
 use crate::model::units::Ns;
 use crate::workload::{Options, Window, Workload};
 
-/// What every run takes beside kernel, HZ and variant.
+/// What is run, how long, and where it is measured.
 #[derive(clap::Args, Clone)]
-pub(super) struct Common {
+pub(super) struct What {
     /// A preset's name, a file (rt-app JSON), or - for standard input
     #[arg(value_name = "WHAT")]
-    pub what: String,
-    /// Online CPUs, which scale the tunables [default: the file's word, else those its tasks name]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub cpus_online: Option<u32>,
+    what: String,
     /// Length of the run: 10s, 250ms, 1500us, 1900ns; a bare number is seconds
     #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Ns>,
+    duration: Option<Ns>,
     /// Measure another window, or the window of that name elsewhere; may be repeated
     #[arg(long = "window", value_name = "NAME=FROM..TO", value_parser = window)]
-    pub windows: Vec<Window>,
+    windows: Vec<Window>,
+}
+
+impl What {
+    /// Reads the workload.
+    pub fn workload(&self) -> Result<Workload, Failure> {
+        source::workload(&self.what)
+    }
+
+    /// The options that these are; the machine is left open.
+    pub fn options(&self) -> Options {
+        Options {
+            duration: self.duration,
+            windows: self.windows.clone(),
+            ..Options::default()
+        }
+    }
+}
+
+/// Where a command writes to.
+#[derive(clap::Args, Clone)]
+pub(super) struct Target {
+    /// Write to this file instead of standard output; it is there whole or not at all
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+impl Target {
+    /// Opens it.
+    pub fn open(&self) -> Result<Output, Failure> {
+        Output::open(self.output.as_deref())
+    }
+}
+
+/// What every simulated run takes beside kernel, HZ and variant.
+#[derive(clap::Args, Clone)]
+pub(super) struct Common {
+    #[command(flatten)]
+    what: What,
+    /// Online CPUs, which scale the tunables [default: the file's word, else those its tasks name]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    cpus_online: Option<u32>,
 }
 
 impl Common {
     /// Reads the workload.
     pub fn workload(&self) -> Result<Workload, Failure> {
-        source::workload(&self.what)
+        self.what.workload()
     }
 
     /// The options of one run.
@@ -39,8 +80,7 @@ impl Common {
             hz,
             cpus_online: self.cpus_online,
             pi,
-            duration: self.duration,
-            windows: self.windows.clone(),
+            ..self.what.options()
         }
     }
 }

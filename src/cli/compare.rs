@@ -1,11 +1,9 @@
 //! `compare`: one workload under several variants, kernels or tick rates, side by side.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use super::args::{self, Common};
 use super::failure::{Failure, say};
-use super::output::Output;
 use super::simulate::{json, run_quietly};
 use super::text::{self, Told};
 use crate::model::kernel::Kernel;
@@ -36,9 +34,8 @@ pub(super) struct Args {
     /// The format of the output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Write to this file instead of standard output; it is there whole or not at all
-    #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    target: args::Target,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -75,7 +72,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
             }
         }
     }
-    let mut out = Output::open(args.output.as_deref())?;
+    let mut out = args.target.open()?;
     let reports: Vec<&Report> = runs.iter().map(|(report, _)| report).collect();
     match args.format {
         Format::Json => json(&reports, &mut out)?,

@@ -1,10 +1,6 @@
 //! `record`: the same workload on this machine's kernel (Linux).
 
-use std::path::PathBuf;
-
 use super::args;
-use crate::model::units::Ns;
-use crate::workload::Window;
 
 /// Run a workload on this machine's kernel and tell who got how much of the CPU (Linux)
 #[derive(clap::Args)]
@@ -22,24 +18,16 @@ simulate with one more member, machine (see docs/format.md); csv, one line for e
 window; ftrace, the kernel's own text of the run, where tracefs can be used.")]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(super) struct Args {
-    /// A preset's name, a file (rt-app JSON), or - for standard input
-    #[arg(value_name = "WHAT")]
-    what: String,
+    #[command(flatten)]
+    what: args::What,
     /// The CPU to run on, in place of the workload's; of several the first is its CPU0
     #[arg(long = "cpu", value_name = "N[,N...]", value_delimiter = ',')]
     cpus: Vec<usize>,
-    /// Length of the run: 10s, 250ms, 1500us, 1900ns; a bare number is seconds
-    #[arg(long, value_name = "TIME", value_parser = args::duration)]
-    duration: Option<Ns>,
-    /// Measure another window, or the window of that name elsewhere; may be repeated
-    #[arg(long = "window", value_name = "NAME=FROM..TO", value_parser = args::window)]
-    windows: Vec<Window>,
     /// The format of the output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Write to this file instead of standard output; it is there whole or not at all
-    #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    target: args::Target,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -72,7 +60,7 @@ mod linux {
     use crate::cli::output::Output;
     use crate::cli::progress::Progress;
     use crate::cli::simulate::json;
-    use crate::cli::{source, text};
+    use crate::cli::text;
     use crate::model::kernel::Kernel;
     use crate::model::units::Ns;
     use crate::record::{self, MachineReport, Recorded};
@@ -86,17 +74,15 @@ mod linux {
                 return Err(Failure::Usage(message));
             }
         }
-        let workload = source::workload(&args.what)?;
+        let workload = args.what.workload()?;
         let scenario = workload.build(&Options {
             // What the model of a kernel lacks is no matter here.
             kernel: Some(Kernel::V6_18),
             cpus_online: Some(bounds::CPUS),
-            duration: args.duration,
-            windows: args.windows.clone(),
-            ..Options::default()
+            ..args.what.options()
         })?;
         // A place that cannot be written to is known before the run.
-        let mut out = Output::open(args.output.as_deref())?;
+        let mut out = args.target.open()?;
         let interrupted = interrupts()?;
         let mut progress = Progress::new();
         let on = progress.is_on();

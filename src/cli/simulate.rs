@@ -1,7 +1,6 @@
 //! `simulate`: one run, in any format.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use super::args::{self, Common};
 use super::failure::{Failure, say};
@@ -42,9 +41,8 @@ pub(super) struct Args {
     /// The format of the output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Write to this file instead of standard output; it is there whole or not at all
-    #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    target: args::Target,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -62,7 +60,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let workload = args.common.workload()?;
     let options = args.common.options(args.kernel, args.hz, args.pi);
     let scenario = workload.build(&options)?;
-    let mut out = Output::open(args.output.as_deref())?;
+    let mut out = args.target.open()?;
     match args.format {
         Format::Text | Format::Json | Format::Csv => {
             let run = run_scenario(scenario)?;

@@ -2,11 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
 
 use super::args;
 use super::failure::{Failure, say};
-use super::output::Output;
 use super::progress::Progress;
 use super::simulate::json;
 use super::source::cannot_read;
@@ -50,9 +48,8 @@ pub(super) struct Args {
     /// Ticks a second of what-if, which a trace does not tell [default: 1000]
     #[arg(long, value_parser = args::hz())]
     hz: Option<u32>,
-    /// Write to this file instead of standard output; it is there whole or not at all
-    #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    target: args::Target,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -91,7 +88,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     };
     let trace = open(&args.file, options)?;
     let report = &trace.report;
-    let mut out = Output::open(args.output.as_deref())?;
+    let mut out = args.target.open()?;
     match args.format {
         Format::Text => report.write_text(&mut out)?,
         Format::Json => json(report, &mut out)?,
