@@ -1,5 +1,5 @@
 /** The model without a page: in Node, in a worker, in a browser. */
-import type { WindowResult } from "./core/types.js";
+import type { Preset, WindowResult } from "./core/types.js";
 import type { Variant } from "./index.js";
 
 export interface Options {
@@ -39,14 +39,7 @@ export interface Report {
   notices: string[];
 }
 
-export interface Preset {
-  name: string;
-  title: string;
-  question: string;
-  look: string;
-  /** rt-app JSON */
-  text: string;
-}
+export type { Preset };
 
 /** A workload that is not one, or an option that is not known. `line`, `column`, `path` where it has a place. */
 export class WorkloadError extends Error {

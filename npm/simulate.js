@@ -17,23 +17,20 @@ async function bytes(url) {
   return readFile(url);
 }
 
-let started;
-const start = () =>
-  (started ??= bytes(new URL("./reweight_lab_bg.wasm", import.meta.url))
-    .then((b) => model.default({ module_or_path: b }))
-    .catch((e) => {
-      started = undefined;
-      throw e;
-    }));
+/** Starts a module when first asked, once; again where that failed. @param {{ default: (from: object) => Promise<unknown> }} module @param {string} file */
+function starter(module, file) {
+  let started;
+  return () =>
+    (started ??= bytes(new URL(file, import.meta.url))
+      .then((b) => module.default({ module_or_path: b }))
+      .catch((e) => {
+        started = undefined;
+        throw e;
+      }));
+}
 
-let writing;
-const startWriter = () =>
-  (writing ??= bytes(new URL("./reweight_lab_export_bg.wasm", import.meta.url))
-    .then((b) => second.default({ module_or_path: b }))
-    .catch((e) => {
-      writing = undefined;
-      throw e;
-    }));
+const start = starter(model, "./reweight_lab_bg.wasm");
+const startWriter = starter(second, "./reweight_lab_export_bg.wasm");
 
 /** Runs both rows and hands the session to `f`; frees it whatever happens. */
 async function session(workload, options, f) {

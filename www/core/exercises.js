@@ -3,6 +3,8 @@
  * A kind says what is asked (message ids `ex-<id>`, `ex-<id>-answer`) and which runs answer it.
  */
 
+import { waitOf } from "./wait.js";
+
 /** @typedef {import("./types.js").SessionOptions} Options */
 /** @typedef {{ id: string, values: Record<string, string | number>, answer: Record<string, string | number> }} Exercise */
 
@@ -52,14 +54,6 @@ const WINDOWS = { duration: 9000000, windows: [{ name: "before", from: 500000, t
 /** @param {import("./types.js").Session} s @param {0 | 1} row @param {string} window @param {string} task */
 const share = (s, row, window, task) => s.runs()[row].windows.find((w) => w.name === window)?.tasks[task]?.share ?? 0;
 
-/** How long `task` waits for its lock, ns. @param {import("./types.js").Session} s @param {0 | 1} row @param {string} task */
-function wait(s, row, task) {
-  const own = s.marks(row).filter((m) => m.task === task);
-  const block = own.find((m) => m.kind === "block");
-  const taken = own.find((m) => m.kind === "lock" && block !== undefined && m.at_ns >= block.at_ns);
-  return block && taken ? taken.at_ns - block.at_ns : 0;
-}
-
 /** Words that numbers become. @typedef {{ percent: (share: number) => string, time: (ns: number) => string }} Say */
 
 /** @type {Record<string, (roll: ReturnType<typeof dice>, wasm: import("./types.js").Wasm, say: Say) => Omit<Exercise, "id">>} */
@@ -108,7 +102,7 @@ const KINDS = {
     const low = roll(5, 12);
     const work = 50 * roll(2, 8);
     const text = workload({ low: holds(low, { run: work * 1000 }), bg: spins(0), high: waits(0, 20000) }, { duration: 12000000 });
-    return { values: { low, work }, answer: ask(wasm, text, {}, (s) => ({ a: say.time(wait(s, 0, "high")), b: say.time(wait(s, 1, "high")) })) };
+    return { values: { low, work }, answer: ask(wasm, text, {}, (s) => ({ a: say.time(waitOf(s.marks(0), "high")), b: say.time(waitOf(s.marks(1), "high")) })) };
   },
 };
 

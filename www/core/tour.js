@@ -2,6 +2,7 @@
 import { el, say, set } from "./dom.js";
 import { section } from "./section.js";
 import { sources } from "./sources.js";
+import { waitOf } from "./wait.js";
 
 /**
  * The steps. The words are `tour-<id>`, `-ask`, `-answer` (one line), `-more` and `-evidence`: what is measured,
@@ -59,12 +60,7 @@ export function tour(lab, ctx, view) {
   }
 
   /** How long the waiter waits for its lock, ns. @param {number} row */
-  function wait(row) {
-    const own = lab.marks[row].filter((m) => m.task === lab.waiter?.name);
-    const block = own.find((m) => m.kind === "block");
-    const taken = own.find((m) => m.kind === "lock" && block && m.at_ns >= block.at_ns);
-    return block && taken ? taken.at_ns - block.at_ns : 0;
-  }
+  const wait = (row) => waitOf(lab.marks[row], lab.waiter?.name);
 
   /** What the step asks for, 0 to 1. @param {Step} s */
   function truth(s) {

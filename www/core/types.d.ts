@@ -84,6 +84,7 @@ export interface Preset {
   title: string;
   question: string;
   look: string;
+  /** rt-app JSON */
   text: string;
 }
 

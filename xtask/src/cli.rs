@@ -142,7 +142,7 @@ fn parse(words: &[String]) -> Result<Ask, String> {
             Some(other) => Err(format!("doctor: unknown argument {other:?}; it takes none")),
         },
         other => Err(format!(
-            "unknown command {other:?}; expected build, serve, test, shots or doctor (--help tells more)"
+            "unknown command {other:?}; expected build, serve, test, shots, sizes or doctor (--help tells more)"
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! The project's chores: `cargo xtask build | serve | test | shots | doctor`.
+//! The project's chores: `cargo xtask build | serve | test | shots | sizes | doctor`.
 //!
 //! Whatever a chore needs and does not find, it installs, or it says in one sentence what to install.
 
