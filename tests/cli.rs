@@ -1,12 +1,14 @@
 //! The command line as a user meets it: the binary, its exit statuses, messages and shapes.
 
+#[path = "common/command.rs"]
+mod command;
 #[path = "common/schema.rs"]
 mod schema;
 
 use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
+use command::{Scratch, command, reading};
 use reweight_lab::workload::presets;
 use serde_json::Value;
 
@@ -15,16 +17,7 @@ fn lab(args: &[&str]) -> Output {
 }
 
 fn lab_reading(args: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_reweight-lab"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that refuses its arguments does not read.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
+    reading(command().args(args), input.as_bytes())
 }
 
 /// What a command that succeeds prints.
@@ -48,36 +41,6 @@ fn refused(output: &Output, code: i32, parts: &[&str]) {
     assert!(output.stdout.is_empty());
     for part in parts {
         assert!(error.contains(part), "{part:?} is not in {error}");
-    }
-}
-
-/// A directory of this test's own, gone at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let dir = std::env::temp_dir().join(format!("reweight-lab-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).unwrap();
-        Scratch(dir)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    fn files(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -563,14 +526,11 @@ const COMMANDS: [&str; 7] = [
 #[test]
 fn help_has_examples_for_every_command() {
     let top = prints(&["--help"]);
-    for command in COMMANDS {
-        assert!(top.contains(command));
-        let help = prints(&[command, "--help"]);
-        assert!(help.contains("Examples:"), "{command}");
-        assert!(
-            help.contains(&format!("reweight-lab {command}")),
-            "{command}"
-        );
+    for name in COMMANDS {
+        assert!(top.contains(name));
+        let help = prints(&[name, "--help"]);
+        assert!(help.contains("Examples:"), "{name}");
+        assert!(help.contains(&format!("reweight-lab {name}")), "{name}");
     }
     assert!(prints(&["--version"]).contains(env!("CARGO_PKG_VERSION")));
     assert_eq!(lab(&[]).status.code(), Some(2));
@@ -589,8 +549,8 @@ fn the_examples_in_the_help_are_accepted() {
     packed.write_all(trace.as_bytes()).unwrap();
     packed.finish().unwrap();
     let mut tried = 0;
-    for command in COMMANDS {
-        let help = prints(&[command, "--help"]);
+    for name in COMMANDS {
+        let help = prints(&[name, "--help"]);
         let examples = help.split("Examples:").nth(1).unwrap();
         for line in examples.lines().map(str::trim) {
             if !line.starts_with("reweight-lab ") || line.contains(['|', '>', '&']) {
@@ -599,15 +559,15 @@ fn the_examples_in_the_help_are_accepted() {
             // The heat map of 1600 runs is for release builds: here a corner of it.
             let line = line.replace("-20..19 ", "18..19 ");
             // A recording lasts as long as what it records.
-            let line = match command {
-                _ if command == "record" && !cfg!(target_os = "linux") => continue,
+            let line = match name {
+                _ if name == "record" && !cfg!(target_os = "linux") => continue,
                 "record" if line.contains("--duration") => {
                     line.replace("5s", "500ms").replace("2s", "200ms")
                 }
                 "record" => line + " --duration 300ms",
                 _ => line,
             };
-            let output = Command::new(env!("CARGO_BIN_EXE_reweight-lab"))
+            let output = command()
                 .args(line.split(' ').skip(1))
                 .current_dir(&scratch.0)
                 .output()
@@ -658,7 +618,7 @@ fn text_has_no_colour_in_a_pipe_and_no_control_characters_from_names() {
 #[test]
 fn a_closed_pipe_is_quiet() {
     for format in ["json", "ftrace", "timehist", "chrome", "text"] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_reweight-lab"))
+        let mut child = command()
             .args(["simulate", "patch-test", "--format", format])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

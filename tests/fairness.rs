@@ -16,11 +16,8 @@ use reweight_lab::model::units::{CpuId, Ns, TaskId, Vtime};
 
 const KERNELS: [Kernel; 5] = Kernel::ALL;
 
-/// Spinners of these nice levels; run for a while, then the shares of a window, in percent.
-fn spinners(kernel: Kernel, hz: u32, cpus_online: u32, nices: &[i32]) -> (Vec<f64>, Machine) {
-    let mut settings = Settings::new(kernel);
-    settings.hz = hz;
-    settings.cpus_online = cpus_online;
+/// A machine on which tasks of these nice levels spin.
+fn spinning(settings: Settings, nices: &[i32]) -> Machine {
     let mut m = Machine::new(settings);
     for &nice in nices {
         m.add_task(TaskSpec {
@@ -30,6 +27,15 @@ fn spinners(kernel: Kernel, hz: u32, cpus_online: u32, nices: &[i32]) -> (Vec<f6
             resume_at: None,
         });
     }
+    m
+}
+
+/// Spinners of these nice levels; run for a while, then the shares of a window, in percent.
+fn spinners(kernel: Kernel, hz: u32, cpus_online: u32, nices: &[i32]) -> (Vec<f64>, Machine) {
+    let mut settings = Settings::new(kernel);
+    settings.hz = hz;
+    settings.cpus_online = cpus_online;
+    let mut m = spinning(settings, nices);
     let times = |m: &Machine| -> Vec<u64> {
         (0..nices.len() as u32)
             .map(|t| m.cpu_time(TaskId(t)).0)
@@ -52,15 +58,7 @@ fn deviation(kernel: Kernel, hz: u32, online: u32, low_nice: i32, due: f64) -> (
     let mut settings = Settings::new(kernel);
     settings.hz = hz;
     settings.cpus_online = online;
-    let mut m = Machine::new(settings);
-    for nice in [0, low_nice] {
-        m.add_task(TaskSpec {
-            scheduling: Some(Scheduling::normal(nice)),
-            cpu: None,
-            program: vec![LONG].into(),
-            resume_at: None,
-        });
-    }
+    let mut m = spinning(settings, &[0, low_nice]);
     m.run_until(Ns::from_secs(1), &mut ()).unwrap();
     let (start, switches) = (m.cpu_time(TaskId(1)).0 as f64, m.switches());
     let (mut least, mut most) = (0f64, 0f64);
@@ -149,15 +147,7 @@ fn h66_nobody_starves_beyond_the_bound() {
             vec![0, 0, 10, 19],
             vec![-5, 5, 5, 5, 19],
         ] {
-            let mut m = Machine::new(Settings::new(kernel));
-            for &nice in &nices {
-                m.add_task(TaskSpec {
-                    scheduling: Some(Scheduling::normal(nice)),
-                    cpu: None,
-                    program: vec![LONG].into(),
-                    resume_at: None,
-                });
-            }
+            let mut m = spinning(Settings::new(kernel), &nices);
             // The start is placement, not fairness.
             m.run_until(Ns::from_secs(10), &mut ()).unwrap();
             let mut waits = Waits::default();
@@ -401,15 +391,7 @@ fn h74_a_repicked_task_keeps_its_stint_counter_on_cfs_with_groups() {
     let run = |groups| {
         let mut settings = Settings::new(Kernel::V6_1);
         settings.fair_group_sched = groups;
-        let mut m = Machine::new(settings);
-        for nice in [0, 10] {
-            m.add_task(TaskSpec {
-                scheduling: Some(Scheduling::normal(nice)),
-                cpu: None,
-                program: vec![LONG].into(),
-                resume_at: None,
-            });
-        }
+        let mut m = spinning(settings, &[0, 10]);
         let mut picks = Picks::default();
         m.run_until(Ns::from_secs(1), &mut picks).unwrap();
         let repicks = |ms: u64| {

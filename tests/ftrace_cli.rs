@@ -1,15 +1,16 @@
 //! `reweight-lab trace` as a user runs it.
 
-use std::io::Write;
+#[path = "common/command.rs"]
+#[allow(dead_code)]
+mod command;
+
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
+
+use command::{command, reading};
 
 fn trace(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_reweight-lab"))
-        .arg("trace")
-        .args(args)
-        .output()
-        .unwrap()
+    command().arg("trace").args(args).output().unwrap()
 }
 
 fn recorded() -> String {
@@ -77,19 +78,8 @@ fn the_verdict_is_told_in_every_format() {
 
 #[test]
 fn standard_input_is_read() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_reweight-lab"))
-        .args(["trace", "-", "--format", "json"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(&std::fs::read(recorded()).unwrap())
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
+    let trace = std::fs::read(recorded()).unwrap();
+    let output = reading(command().args(["trace", "-", "--format", "json"]), &trace);
     assert!(output.status.success() && out(&output).contains("share-follows"));
 }
 

@@ -21,6 +21,14 @@ const FIFO: [(&str, &str); 5] = [
     ("leak_fair_fifo", "B2"),
 ];
 
+/// The recorded configurations of either kernel.
+const CONFIGS: [&str; 4] = [
+    "hz1000-stock",
+    "hz1000-reweight",
+    "hz250-stock",
+    "hz250-reweight",
+];
+
 /// A configuration's machine; what `bg` had in a window.
 struct Slots {
     tick: f64,
@@ -67,12 +75,7 @@ impl Slots {
 /// so a window may have one slot more or less than it had.
 #[test]
 fn throttling_on_6_1_leaves_50_ms_in_every_second() {
-    for config in [
-        "hz1000-stock",
-        "hz1000-reweight",
-        "hz250-stock",
-        "hz250-reweight",
-    ] {
+    for config in CONFIGS {
         for scenario in FIFO {
             let found = Slots::of(&format!("linux-6.1-{config}"), scenario);
             let recorded = (found.recorded / 50.0).round() as usize;
@@ -95,12 +98,7 @@ fn throttling_on_6_1_leaves_50_ms_in_every_second() {
 
 #[test]
 fn without_throttling_or_above_it_nothing_is_left_on_6_1() {
-    for config in [
-        "hz1000-stock",
-        "hz1000-reweight",
-        "hz250-stock",
-        "hz250-reweight",
-    ] {
+    for config in CONFIGS {
         for scenario in [("fifo_waiter_nothrottle", "B"), ("dl_waiter", "B")] {
             let found = Slots::of(&format!("linux-6.1-{config}"), scenario);
             assert!(
@@ -115,12 +113,7 @@ fn without_throttling_or_above_it_nothing_is_left_on_6_1() {
 /// slots as recorded, and all of them together as long to a tick and a half.
 #[test]
 fn the_fair_server_of_6_12_gives_a_slot_a_second() {
-    for config in [
-        "hz1000-stock",
-        "hz1000-reweight",
-        "hz250-stock",
-        "hz250-reweight",
-    ] {
+    for config in CONFIGS {
         for scenario in FIFO.into_iter().chain([("fifo_waiter_nothrottle", "B")]) {
             let found = Slots::of(&format!("linux-6.12-{config}"), scenario);
             let recorded = (found.recorded / 51.0).round() as usize;
@@ -146,12 +139,7 @@ fn the_fair_server_of_6_12_gives_a_slot_a_second() {
 /// at 6,419 to 6,429 ms.
 #[test]
 fn against_a_deadline_task_the_fair_servers_slot_comes_a_second_later() {
-    for config in [
-        "hz1000-stock",
-        "hz1000-reweight",
-        "hz250-stock",
-        "hz250-reweight",
-    ] {
+    for config in CONFIGS {
         let found = Slots::of(&format!("linux-6.12-{config}"), ("dl_waiter", "B"));
         let [(from, ms)] = found.slots[..] else {
             panic!("one slot, found {:?}", found.slots);

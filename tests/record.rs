@@ -4,28 +4,27 @@
 //! shares or times.
 #![cfg(target_os = "linux")]
 
+#[path = "common/command.rs"]
+#[allow(dead_code)]
+mod command;
 #[path = "common/schema.rs"]
 mod schema;
 
-use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
+use command::{Scratch, command, reading};
 use serde_json::Value;
 
 fn lab(wrapper: &[&str], args: &[&str], input: &str) -> Output {
-    let binary = env!("CARGO_BIN_EXE_reweight-lab");
-    let mut words = wrapper.to_vec();
-    words.push(binary);
-    words.extend(args);
-    let mut child = Command::new(words[0])
-        .args(&words[1..])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
+    let mut lab = match wrapper {
+        [] => command(),
+        [tool, words @ ..] => {
+            let mut tool = Command::new(tool);
+            tool.args(words).arg(command().get_program());
+            tool
+        }
+    };
+    reading(lab.args(args), input.as_bytes())
 }
 
 /// The first CPU these tests may use.
@@ -407,10 +406,9 @@ fn what_cannot_be_recorded_is_one_sentence() {
 
 #[test]
 fn an_interrupted_recording_says_so_and_leaves_no_file() {
-    let dir = std::env::temp_dir().join(format!("reweight-lab-record-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
-    let out = dir.join("out.json");
-    let child = Command::new(env!("CARGO_BIN_EXE_reweight-lab"))
+    let scratch = Scratch::new("record");
+    let out = scratch.path("out.json");
+    let child = command()
         .args([
             "record",
             "patch-test",
@@ -440,8 +438,7 @@ fn an_interrupted_recording_says_so_and_leaves_no_file() {
         error.starts_with("reweight-lab: interrupted after "),
         "{error}"
     );
-    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
-    std::fs::remove_dir_all(&dir).unwrap();
+    assert_eq!(scratch.files().len(), 0);
 }
 
 #[test]

@@ -4,30 +4,18 @@
 //! missing, the tests say so and prove nothing.
 #![cfg(target_os = "linux")]
 
-use std::path::{Path, PathBuf};
+#[path = "common/command.rs"]
+#[allow(dead_code)]
+mod command;
+
+use std::path::Path;
 use std::process::{Command, Output};
 
+use command::{Scratch, command};
 use reweight_lab::model::task::Policy;
 use reweight_lab::model::units::Ns;
 use reweight_lab::workload::{Event, Workload, presets};
 use serde_json::Value;
-
-/// A directory of a test's own, gone at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let dir = std::env::temp_dir().join(format!("reweight-lab-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).unwrap();
-        Scratch(dir)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Whether the tool is there; else a line that says so.
 fn installed() -> bool {
@@ -183,7 +171,7 @@ fn its_logs_agree_with_record_on_who_got_more() {
         ran(&rt_app(&written, &scratch.0), order[0]);
         let file = scratch.0.join("ours.json");
         std::fs::write(&file, &written).unwrap();
-        let output = Command::new(env!("CARGO_BIN_EXE_reweight-lab"))
+        let output = command()
             .args(["record", "--format", "json"])
             .arg(&file)
             .output()
