@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 
+use super::row::scenario;
 use super::values::*;
 use super::why::{cause_id, rule_id};
 use crate::model::kernel::{HZ, Kernel, QueueKind};
@@ -18,7 +19,7 @@ use crate::model::task::Policy;
 use crate::model::units::{CpuId, LockId, Ns, TaskId};
 use crate::trace::report::{Shares, TaskShare, WindowReport};
 use crate::trace::{Mark, Run, What, simulate};
-use crate::workload::{Action, Change, Options, Workload};
+use crate::workload::{Action, Change, Workload};
 
 /// Changes that can be taken back.
 const UNDO: usize = 200;
