@@ -284,7 +284,8 @@ impl Machine {
                 task.prio = task.normal_prio;
             }
             self.put_back(t, taken, flags);
-            self.check_class_changed(t, oldprio);
+            // Told even when a loan hides the change: the new weight alone may preempt.
+            self.prio_changed(t, oldprio);
         }
         obs.event(self, &Event::Nice { task: t, old, nice });
         if self.settings.pi == Variant::ReweightFixed {
@@ -351,11 +352,10 @@ impl Machine {
         self.rt_mutex_adjust_pi(t, obs);
     }
 
-    /// A.10: a fair task may ask for its own slice, 0.1 to 100 ms (6.12).
+    /// A.10: NORMAL and BATCH may ask for a slice of their own, 0.1 to 100 ms (6.12). All other
+    /// policies leave the slice as it is.
     pub(crate) fn set_slice(&mut self, t: TaskId, sched: Scheduling) {
-        if !self.settings.kernel.custom_slice
-            || !(sched.policy.is_fair() || sched.policy == Policy::Idle)
-        {
+        if !self.settings.kernel.custom_slice || !sched.policy.is_fair() {
             return;
         }
         let base = self.tunables.base_slice;
@@ -379,10 +379,17 @@ impl Machine {
             }
             return;
         }
-        let prio = self.tasks[t.index()].prio;
-        if prio == oldprio || !self.tasks[t.index()].on_rq {
+        if self.tasks[t.index()].prio != oldprio {
+            self.prio_changed(t, oldprio);
+        }
+    }
+
+    /// prio_changed of the class the task is and was in (A.11, A.12).
+    fn prio_changed(&mut self, t: TaskId, oldprio: i32) {
+        if !self.tasks[t.index()].on_rq {
             return;
         }
+        let (prio, new) = (self.tasks[t.index()].prio, self.tasks[t.index()].class());
         let running = self.is_donor(t);
         if new == Class::Fair && self.cpu_of(t).fair.nr_running == 1 {
             return;

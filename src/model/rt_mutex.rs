@@ -282,7 +282,13 @@ impl Machine {
         match l.waiters.first() {
             None => true,
             Some(&top) if top == t => true,
-            Some(&top) => self.key(t).less(self.tasks[top.index()].waiter_key),
+            Some(&top) => {
+                let task = &self.tasks[t.index()];
+                // One that is in line is known by the key it queued under.
+                let queued = task.pi_blocked_on == Some(lock);
+                let key = if queued { task.waiter_key } else { self.key(t) };
+                key.less(self.tasks[top.index()].waiter_key)
+            }
         }
     }
 
@@ -502,8 +508,9 @@ impl Machine {
                 }
                 return true;
             };
-            // [7]
-            if top == Some(waiter) || pre == Some(waiter) {
+            // [7] Up to the top, or down from it: then the new top's effect is carried on.
+            let changed = top == Some(waiter) || pre == Some(waiter);
+            if changed {
                 self.remove_pi_waiter(owner, lock);
                 if let Some(top) = top {
                     self.add_pi_waiter(owner, lock, top);
@@ -514,7 +521,7 @@ impl Machine {
             let Some(next) = self.tasks[owner.index()].pi_blocked_on else {
                 return true;
             };
-            if !detect && top != Some(waiter) {
+            if !detect && !changed {
                 return true;
             }
             top_waiter = top.map(|w| (w, lock));
