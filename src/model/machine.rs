@@ -236,7 +236,10 @@ impl Machine {
                 self.start(observer);
                 self.settle_instant(observer)?;
             }
-            let next = self.next_event();
+            let (next, busy) = self.next_event();
+            if !busy {
+                self.skip_ticks(next.min(until));
+            }
             if next >= until {
                 self.now = until;
                 break;
@@ -261,7 +264,8 @@ impl Machine {
         self.timers_due(obs);
     }
 
-    fn next_event(&mut self) -> Ns {
+    /// When something happens next, and whether any CPU has a task (only then do ticks matter).
+    fn next_event(&self) -> (Ns, bool) {
         let mut next = self.armed.next();
         let mut busy = false;
         for cpu in &self.cpus {
@@ -273,21 +277,22 @@ impl Machine {
             busy |= cpu.curr.is_some();
         }
         if busy {
-            next.min(self.next_tick)
-        } else {
-            // Ticks on idle CPUs do nothing: step over them.
-            let tick = self.settings.tick();
-            if next != Ns::NEVER && next > self.next_tick {
-                let behind = next.0 - self.next_tick.0;
-                self.next_tick += Ns(behind.div_ceil(tick) * tick);
-            }
-            next
+            next = next.min(self.next_tick);
         }
+        (next, busy)
+    }
+
+    /// Ticks on idle CPUs do nothing: the next one that may is the first at `at` or later.
+    fn skip_ticks(&mut self, at: Ns) {
+        let tick = self.settings.tick();
+        let behind = at.saturating_sub(self.next_tick).0;
+        let skipped = behind.div_ceil(tick).saturating_mul(tick);
+        self.next_tick = self.next_tick.saturating_add(Ns(skipped));
     }
 
     fn interrupts(&mut self, obs: &mut dyn Observer) {
         if self.now >= self.next_tick {
-            self.next_tick += Ns(self.settings.tick());
+            self.next_tick = self.next_tick.saturating_add(Ns(self.settings.tick()));
             self.in_interrupt = true;
             for i in 0..self.cpus.len() {
                 self.tick(CpuId(i as u32), obs);
@@ -438,7 +443,7 @@ impl Machine {
         template: Option<TemplateId>,
         obs: &mut dyn Observer,
     ) -> TaskId {
-        let sched = spec.scheduling.unwrap_or(Scheduling::normal(0));
+        let sched = spec.scheduling.unwrap_or(Scheduling::normal(0)).clamped();
         let cpu = spec.cpu.unwrap_or(CpuId(0));
         let t = self.new_task(sched, cpu, spec.program, parent, template);
         self.set_slice(t, sched);

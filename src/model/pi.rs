@@ -257,7 +257,8 @@ impl Machine {
         if self.refused_as_ended(t, obs) {
             return;
         }
-        // [1]
+        // [1] The call clamps what it is given.
+        let nice = nice.clamp(-20, 19);
         let old = self.tasks[t.index()].sched.nice;
         if nice == old {
             return;
@@ -300,7 +301,7 @@ impl Machine {
         }
         let kernel = self.settings.kernel;
         let old = self.tasks[t.index()].sched;
-        let mut to = to;
+        let mut to = to.clamped();
         // Only NORMAL and BATCH take a nice from the call.
         if !to.policy.is_fair() {
             to.nice = old.nice;

@@ -116,6 +116,16 @@ impl Scheduling {
         }
     }
 
+    /// Nice within -20..=19, as the kernel clamps it; the rt_priority of FIFO and RR within 1..=99,
+    /// where the kernel would say EINVAL.
+    pub(crate) fn clamped(mut self) -> Scheduling {
+        self.nice = self.nice.clamp(-20, 19);
+        if self.policy.is_rt() {
+            self.rt_priority = self.rt_priority.clamp(1, 99);
+        }
+        self
+    }
+
     /// The prio these parameters give without any donor (A.2).
     pub const fn normal_prio(&self) -> i32 {
         match self.policy {

@@ -5,7 +5,7 @@ use super::kernel::{QueueKind, Settings};
 use super::machine::Machine;
 use super::observer::{EntityView, QueueView};
 use super::task::Task;
-use super::units::{CpuId, LockId, Ns, TaskId};
+use super::units::{CpuId, LockId, Ns, TaskId, Vtime};
 use super::weight::{calc_delta_fair, scale_load_down};
 
 impl Machine {
@@ -25,13 +25,19 @@ impl Machine {
     }
 
     /// One task.
+    ///
+    /// # Panics
+    /// If there is no such task (yet): those of time zero come to be with the first
+    /// [`Machine::run_until`].
     pub fn task(&self, id: TaskId) -> &Task {
         &self.tasks[id.index()]
     }
 
-    /// CPU time a task has had up to now, the running stint included.
+    /// CPU time a task has had up to now, the running stint included. None, if it has not begun.
     pub fn cpu_time(&self, id: TaskId) -> Ns {
-        let task = &self.tasks[id.index()];
+        let Some(task) = self.tasks.get(id.index()) else {
+            return Ns(0);
+        };
         let cpu = &self.cpus[task.cpu.index()];
         let running = match (cpu.curr, cpu.donor) {
             (Some(curr), Some(donor)) if curr == id => {
@@ -87,9 +93,17 @@ impl Machine {
         self.switches
     }
 
-    /// The fair queue of a CPU, brought up to now without touching it.
+    /// The fair queue of a CPU, brought up to now without touching it; empty where no task has been.
     pub fn queue_view(&self, cpu: CpuId) -> QueueView {
-        let q = &self.cpus[cpu.index()].fair;
+        let Some(cpu) = self.cpus.get(cpu.index()) else {
+            return QueueView {
+                at: self.now,
+                v: Vtime::START.signed(),
+                weight: 0,
+                entities: Vec::new(),
+            };
+        };
+        let q = &cpu.fair;
         let eevdf = self.settings.kernel.queue == QueueKind::Eevdf;
         let curr = q.curr.filter(|t| self.tasks[t.index()].se.on_rq);
         let vruntime = |t: TaskId| {
