@@ -10,6 +10,28 @@ use super::units::{CpuId, LockId, TaskId};
 use super::weight::{LoadWeight, scale_load_down};
 
 /// A broken invariant.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::{CpuId, Ns, TaskId};
+/// # let spin = |nice| TaskSpec {
+/// #     scheduling: Some(Scheduling::normal(nice)),
+/// #     cpu: None,
+/// #     program: [Step::Run(Ns::from_secs(9))].into(),
+/// #     resume_at: None,
+/// # };
+/// use reweight_lab::model::invariants;
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// machine.add_task(spin(0));
+/// machine.run_until(Ns::from_ms(10), &mut ())?;
+/// if let Err(violation) = invariants::check(&machine) {
+///     panic!("rule {} of H.3 is broken", violation.rule);
+/// }
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// Its number in H.3.

@@ -6,6 +6,12 @@ use super::pi::Variant;
 use super::units::Ns;
 
 /// Which fair queue.
+///
+/// ```
+/// use reweight_lab::model::kernel::{Kernel, QueueKind};
+/// assert_eq!(Kernel::V6_1.queue, QueueKind::Cfs);
+/// assert_eq!(Kernel::V6_6.queue, QueueKind::Eevdf);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueKind {
     /// Completely Fair Scheduler: the least vruntime runs.
@@ -15,6 +21,14 @@ pub enum QueueKind {
 }
 
 /// A kernel version: its queue, its normalised tunables (ns, for one CPU) and its rules.
+///
+/// ```
+/// use reweight_lab::model::kernel::Kernel;
+/// assert_eq!(Kernel::named("6.12"), Some(Kernel::V6_12));
+/// // What a rule of 6.13 alone does: the kernel before it, with that one field changed.
+/// let mine = Kernel { scales_rel_deadline: true, ..Kernel::V6_12 };
+/// assert!(mine.delay_dequeue);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
     /// As on the command line: `6.12`.
@@ -150,6 +164,13 @@ impl Kernel {
 pub const HZ: [u32; 4] = [100, 250, 300, 1000];
 
 /// The machine's settings: what real machines differ in.
+///
+/// ```
+/// use reweight_lab::model::kernel::{Kernel, Settings};
+/// let settings = Settings { hz: 250, cpus_online: 4, ..Settings::new(Kernel::V6_12) };
+/// assert_eq!(settings.tick(), 4_000_000);
+/// assert_eq!(settings.factor(), 3);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The kernel.

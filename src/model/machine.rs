@@ -26,6 +26,15 @@ pub const MAX_TASKS: usize = 200_000;
 const MAX_STEPS_AT_ONCE: u64 = 100_000;
 
 /// What a mutex does when somebody waits.
+///
+/// ```
+/// use reweight_lab::model::kernel::{Kernel, Settings};
+/// use reweight_lab::model::machine::{Machine, Protocol};
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// let lends = machine.add_lock(Protocol::Inherit);
+/// let lends_nothing = machine.add_lock(Protocol::None);
+/// assert_ne!(lends, lends_nothing);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// PTHREAD_PRIO_INHERIT.
@@ -35,6 +44,27 @@ pub enum Protocol {
 }
 
 /// A change from outside, at an instant of the run.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::{CpuId, Ns, TaskId};
+/// # let spin = |nice| TaskSpec {
+/// #     scheduling: Some(Scheduling::normal(nice)),
+/// #     cpu: None,
+/// #     program: [Step::Run(Ns::from_secs(9))].into(),
+/// #     resume_at: None,
+/// # };
+/// use reweight_lab::model::machine::Control;
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// let task = machine.add_task(spin(0));
+/// machine.control(Ns::from_ms(5), Control::Nice { task, nice: 10 });
+/// machine.run_until(Ns::from_ms(6), &mut ())?;
+/// assert_eq!(machine.task(task).nice(), 10);
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Control {
     /// `setpriority()`.
@@ -72,6 +102,29 @@ pub enum Control {
 }
 
 /// A run that makes no progress: too many steps at one instant.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::{CpuId, Ns, TaskId};
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// let task = machine.add_task(TaskSpec {
+///     scheduling: Some(Scheduling::normal(0)),
+///     cpu: None,
+///     // A loop that neither runs nor sleeps.
+///     program: [
+///         Step::Loop { times: None, until: None, end: 3 },
+///         Step::Yield,
+///         Step::Next { head: 0 },
+///     ]
+///     .into(),
+///     resume_at: None,
+/// });
+/// let stalled = machine.run_until(Ns::from_ms(1), &mut ()).unwrap_err();
+/// assert_eq!(stalled.task, Some(task));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stalled {
     /// When.
@@ -93,6 +146,28 @@ pub(crate) struct Semaphore {
 }
 
 /// A machine: CPUs, tasks, locks, and the instant it has come to.
+///
+/// ```
+/// use reweight_lab::model::kernel::{Kernel, Settings};
+/// use reweight_lab::model::machine::Machine;
+/// use reweight_lab::model::program::Step;
+/// use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// use reweight_lab::model::units::Ns;
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// let spin = |nice| TaskSpec {
+///     scheduling: Some(Scheduling::normal(nice)),
+///     cpu: None,
+///     program: [Step::Run(Ns::from_secs(9))].into(),
+///     resume_at: None,
+/// };
+/// let (zero, ten) = (machine.add_task(spin(0)), machine.add_task(spin(10)));
+/// machine.run_until(Ns::from_secs(1), &mut ())?;
+/// // 1024 to 110: nine tenths of the CPU.
+/// let share = machine.cpu_time(zero).0 as f64 / 1e9;
+/// assert!((share - 1024.0 / 1134.0).abs() < 0.01);
+/// assert_eq!(machine.cpu_time(zero) + machine.cpu_time(ten), Ns::from_secs(1));
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(crate) settings: Settings,

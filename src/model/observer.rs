@@ -9,6 +9,37 @@ use super::task::{Scheduling, State};
 use super::units::{CpuId, LockId, Ns, TaskId, TemplateId};
 
 /// Receives the events of a run, in order; the machine's clock says when.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::{CpuId, Ns, TaskId};
+/// # let spin = |nice| TaskSpec {
+/// #     scheduling: Some(Scheduling::normal(nice)),
+/// #     cpu: None,
+/// #     program: [Step::Run(Ns::from_secs(9))].into(),
+/// #     resume_at: None,
+/// # };
+/// use reweight_lab::model::observer::{Event, Observer};
+/// /// Counts the changes of the running task.
+/// struct Switches(u64);
+/// impl Observer for Switches {
+///     fn event(&mut self, _: &Machine, event: &Event) {
+///         if matches!(event, Event::Switch { .. }) {
+///             self.0 += 1;
+///         }
+///     }
+/// }
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// machine.add_task(spin(0));
+/// machine.add_task(spin(0));
+/// let mut seen = Switches(0);
+/// machine.run_until(Ns::from_ms(50), &mut seen)?;
+/// assert_eq!(seen.0, machine.switches());
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 pub trait Observer {
     /// Something happened at `machine.now()`.
     fn event(&mut self, machine: &Machine, event: &Event);
@@ -28,6 +59,22 @@ impl Observer for () {
 }
 
 /// Why a decision was called for.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// # let recording = run.recording.as_ref().ok_or("not recorded")?;
+/// use reweight_lab::model::observer::Cause;
+/// use reweight_lab::model::units::Ns;
+/// let first = recording.decision_at(Ns(0)).ok_or("no decision")?;
+/// assert_ne!(first.pick.cause, Cause::SliceEnd);
+/// let all = recording.decisions(first.pick.cpu, Ns(0), Ns::from_secs(1));
+/// assert!(all.into_iter().any(|d| d.pick.cause == Cause::SliceEnd));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The machine starts.
@@ -61,6 +108,20 @@ pub enum Cause {
 }
 
 /// The rule that made a pick.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// # let recording = run.recording.as_ref().ok_or("not recorded")?;
+/// use reweight_lab::model::observer::Rule;
+/// use reweight_lab::model::units::{CpuId, Ns};
+/// let mut picks = recording.decisions(CpuId(0), Ns(0), Ns::from_secs(1));
+/// assert!(picks.any(|d| d.pick.rule == Rule::EarliestDeadline));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// Nothing is runnable.
@@ -88,6 +149,21 @@ pub enum Rule {
 }
 
 /// A pick.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// # let recording = run.recording.as_ref().ok_or("not recorded")?;
+/// use reweight_lab::model::units::{CpuId, Ns};
+/// for decision in recording.decisions(CpuId(0), Ns(0), Ns::from_secs(1)) {
+///     // Without proxy execution the chosen one runs itself.
+///     assert_eq!(decision.pick.runs, decision.pick.next);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pick {
     /// The CPU.
@@ -105,6 +181,39 @@ pub struct Pick {
 }
 
 /// What happened to a lock.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::observer::Observer;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::Ns;
+/// # #[derive(Default)]
+/// # struct Seen(Vec<Event>);
+/// # impl Observer for Seen {
+/// #     fn event(&mut self, _: &Machine, event: &Event) {
+/// #         self.0.push(*event);
+/// #     }
+/// # }
+/// # let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// # let mut seen = Seen::default();
+/// # let mut add = |steps: &[Step]| machine.add_task(TaskSpec {
+/// #     scheduling: Some(Scheduling::normal(0)),
+/// #     cpu: None,
+/// #     program: steps.into(),
+/// #     resume_at: None,
+/// # });
+/// use reweight_lab::model::observer::{Event, LockEvent};
+/// use reweight_lab::model::units::LockId;
+/// let lock = LockId(0);
+/// let task = add(&[Step::Lock(lock), Step::Unlock(lock)]);
+/// # machine.add_lock(reweight_lab::model::machine::Protocol::Inherit);
+/// machine.run_until(Ns::from_ms(1), &mut seen)?;
+/// assert!(seen.0.contains(&Event::Lock { lock, task, what: LockEvent::Acquired }));
+/// assert!(seen.0.contains(&Event::Lock { lock, task, what: LockEvent::Released { next: None } }));
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockEvent {
     /// The task owns it now.
@@ -133,6 +242,39 @@ pub enum LockEvent {
 }
 
 /// A request the kernel would have answered with an error. The run goes on.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::observer::Observer;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::Ns;
+/// # #[derive(Default)]
+/// # struct Seen(Vec<Event>);
+/// # impl Observer for Seen {
+/// #     fn event(&mut self, _: &Machine, event: &Event) {
+/// #         self.0.push(*event);
+/// #     }
+/// # }
+/// # let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// # let mut seen = Seen::default();
+/// # let mut add = |steps: &[Step]| machine.add_task(TaskSpec {
+/// #     scheduling: Some(Scheduling::normal(0)),
+/// #     cpu: None,
+/// #     program: steps.into(),
+/// #     resume_at: None,
+/// # });
+/// use reweight_lab::model::observer::{Event, Refusal};
+/// use reweight_lab::model::units::LockId;
+/// let lock = LockId(0);
+/// let task = add(&[Step::Unlock(lock)]);
+/// # machine.add_lock(reweight_lab::model::machine::Protocol::Inherit);
+/// machine.run_until(Ns::from_ms(1), &mut seen)?;
+/// let refusal = Refusal::UnlockNotOwner(lock);
+/// assert!(seen.0.contains(&Event::Refused { task, refusal }));
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Unlock of a lock one does not own.
@@ -146,6 +288,35 @@ pub enum Refusal {
 }
 
 /// One event of a run.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::observer::Observer;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::Ns;
+/// # #[derive(Default)]
+/// # struct Seen(Vec<Event>);
+/// # impl Observer for Seen {
+/// #     fn event(&mut self, _: &Machine, event: &Event) {
+/// #         self.0.push(*event);
+/// #     }
+/// # }
+/// # let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// # let mut seen = Seen::default();
+/// # let mut add = |steps: &[Step]| machine.add_task(TaskSpec {
+/// #     scheduling: Some(Scheduling::normal(0)),
+/// #     cpu: None,
+/// #     program: steps.into(),
+/// #     resume_at: None,
+/// # });
+/// use reweight_lab::model::observer::Event;
+/// let task = add(&[Step::Run(Ns::from_ms(3))]);
+/// machine.run_until(Ns::from_ms(5), &mut seen)?;
+/// assert!(matches!(seen.0[0], Event::Spawn { task: t, parent: None, .. } if t == task));
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A task came to be.
@@ -250,6 +421,28 @@ pub enum Event {
 }
 
 /// A queued entity as an observer sees it, brought up to `now` without accounting.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::{CpuId, Ns, TaskId};
+/// # let spin = |nice| TaskSpec {
+/// #     scheduling: Some(Scheduling::normal(nice)),
+/// #     cpu: None,
+/// #     program: [Step::Run(Ns::from_secs(9))].into(),
+/// #     resume_at: None,
+/// # };
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// machine.add_task(spin(0));
+/// machine.add_task(spin(0));
+/// machine.run_until(Ns::from_ms(10), &mut ())?;
+/// let queue = machine.queue_view(CpuId(0));
+/// // What one is owed the other has had too much.
+/// assert!(queue.entities.iter().map(|e| e.lag).sum::<i64>().abs() <= 1);
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntityView {
     /// Who.
@@ -275,6 +468,28 @@ pub struct EntityView {
 }
 
 /// A fair queue as an observer sees it.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::{CpuId, Ns, TaskId};
+/// # let spin = |nice| TaskSpec {
+/// #     scheduling: Some(Scheduling::normal(nice)),
+/// #     cpu: None,
+/// #     program: [Step::Run(Ns::from_secs(9))].into(),
+/// #     resume_at: None,
+/// # };
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// machine.add_task(spin(0));
+/// machine.add_task(spin(10));
+/// machine.run_until(Ns::from_ms(10), &mut ())?;
+/// let queue = machine.queue_view(CpuId(0));
+/// assert_eq!(queue.at, machine.now());
+/// assert_eq!(queue.weight, 1024 + 110);
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueView {
     /// When.

@@ -1,7 +1,7 @@
 //! `rt_mutex_setprio`, its variants, and the other two calls that move a task's priority:
 //! `set_user_nice` and `sched_setscheduler`.
 //!
-//! The patch is one branch of step [8]: from fair to fair, the weight follows the prio. All the
+//! The patch is one branch of step 8: from fair to fair, the weight follows the prio. All the
 //! rest is the same in every variant. Specification: part E, A.9 to A.11, I.3.
 
 use super::fair::{Flags, Tunables};
@@ -12,6 +12,12 @@ use super::units::{Ns, TaskId};
 use super::weight::LoadWeight;
 
 /// What a lock lends.
+///
+/// ```
+/// use reweight_lab::model::pi::Variant;
+/// assert_eq!(Variant::named("reweight"), Some(Variant::Reweight));
+/// assert_eq!(Variant::ReweightFixed.name(), "reweight-fixed");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
     /// A plain mutex: nothing is lent.
@@ -70,6 +76,13 @@ impl Variant {
 }
 
 /// Which steps of `rt_mutex_setprio` ran: bit n-1 is step n of specification E.1.
+///
+/// ```
+/// use reweight_lab::model::pi::Steps;
+/// let mut steps = Steps::default();
+/// steps.mark(8);
+/// assert!(steps.ran(8) && !steps.ran(9) && !steps.reweighted());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Steps(pub u16);
 

@@ -8,6 +8,20 @@ use super::task::Scheduling;
 use super::units::{BarrierId, CondId, LockId, Ns, SemId, TaskId, TemplateId, TimerId};
 
 /// One step of a program.
+///
+/// ```
+/// use reweight_lab::model::program::Step;
+/// use reweight_lab::model::units::{LockId, Ns};
+/// // Three times: lock, compute 1 ms, unlock. The program's end ends the task.
+/// let program = [
+///     Step::Loop { times: Some(3), until: None, end: 5 },
+///     Step::Lock(LockId(0)),
+///     Step::Run(Ns::from_ms(1)),
+///     Step::Unlock(LockId(0)),
+///     Step::Next { head: 0 },
+/// ];
+/// assert_eq!(program.len(), 5);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Compute for this much CPU time.
@@ -115,6 +129,14 @@ impl Step {
 }
 
 /// A program: steps shared by all tasks that follow it.
+///
+/// ```
+/// use reweight_lab::model::program::{Program, Step};
+/// use reweight_lab::model::units::Ns;
+/// let program: Program = [Step::Run(Ns::from_ms(1))].into();
+/// let same = program.clone();
+/// assert_eq!(same[0], Step::Run(Ns(1_000_000)));
+/// ```
 pub type Program = std::sync::Arc<[Step]>;
 
 /// [`Step::Timer`] at `now`: its next expiry, kept in `timer` for the one after.

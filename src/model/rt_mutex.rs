@@ -17,7 +17,7 @@ pub const MAX_LOCK_DEPTH: u32 = 1024;
 
 /// Under which a waiter is ordered (D.1): lower is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaiterKey {
+pub(crate) struct WaiterKey {
     /// The prio; every fair one counts as 120 (not in the second version of the patch).
     pub prio: i32,
     /// Absolute deadline of a deadline task, else 0.
@@ -49,11 +49,11 @@ impl WaiterKey {
 }
 
 /// A task's pi_waiters: the top waiter of each lock it owns, best first, first in among equals.
-pub type PiWaiters = Vec<PiWaiter>;
+pub(crate) type PiWaiters = Vec<PiWaiter>;
 
 /// An entry of `pi_waiters`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PiWaiter {
+pub(crate) struct PiWaiter {
     /// The key when it was put there.
     pub key: WaiterKey,
     /// Of which lock it is the top waiter.

@@ -16,6 +16,12 @@ pub const MAX_RT_PRIO: i32 = 100;
 pub const DEFAULT_PRIO: i32 = 120;
 
 /// A scheduling policy.
+///
+/// ```
+/// use reweight_lab::model::task::Policy;
+/// assert_eq!(Policy::Normal.name(), "SCHED_OTHER");
+/// assert!(Policy::Batch.is_fair() && Policy::Rr.is_rt());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// SCHED_OTHER.
@@ -57,6 +63,12 @@ impl Policy {
 }
 
 /// The class a prio belongs to, best first.
+///
+/// ```
+/// use reweight_lab::model::task::{Class, class_of};
+/// assert_eq!(class_of(130), Class::Fair);
+/// assert!(class_of(50) < class_of(130));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// prio below 0.
@@ -79,6 +91,14 @@ pub const fn class_of(prio: i32) -> Class {
 }
 
 /// What a program, a control or `sched_setscheduler` asks for.
+///
+/// ```
+/// use reweight_lab::model::task::Scheduling;
+/// use reweight_lab::model::units::Ns;
+/// let short = Scheduling { slice: Some(Ns::from_ms(1)), ..Scheduling::normal(5) };
+/// assert_eq!(short.nice, 5);
+/// assert_eq!(Scheduling::fifo(50).rt_priority, 50);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scheduling {
     /// The policy.
@@ -145,6 +165,19 @@ impl Scheduling {
 }
 
 /// A task to be: what it is and what it does.
+///
+/// ```
+/// use reweight_lab::model::program::Step;
+/// use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// use reweight_lab::model::units::{CpuId, Ns};
+/// let task = TaskSpec {
+///     scheduling: Some(Scheduling::normal(10)),
+///     cpu: Some(CpuId(0)),
+///     program: [Step::Run(Ns::from_ms(5)), Step::Sleep(Ns::from_ms(5))].into(),
+///     resume_at: None,
+/// };
+/// assert_eq!(task.program.len(), 2);
+/// ```
 #[derive(Clone, Debug)]
 pub struct TaskSpec {
     /// Policy and nice at the start. `None` in a template: the forked task inherits its parent's.
@@ -158,6 +191,35 @@ pub struct TaskSpec {
 }
 
 /// The state of a queued fair task as a kernel prints it, to start a replay from.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::units::Ns;
+/// use reweight_lab::model::task::{EntityState, Scheduling, TaskSpec};
+/// use reweight_lab::model::units::Vtime;
+/// use reweight_lab::model::weight::LoadWeight;
+/// let found = EntityState {
+///     vruntime: Vtime(5_000_000),
+///     deadline: Vtime(5_700_000),
+///     slice: Ns(700_000),
+///     prio: 120,
+///     load: LoadWeight::of_nice(0),
+///     asleep_until: None,
+///     lag: 0,
+/// };
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// let task = machine.add_task(TaskSpec {
+///     scheduling: Some(Scheduling::normal(0)),
+///     cpu: None,
+///     program: [Step::Run(Ns::from_secs(1))].into(),
+///     resume_at: Some(found),
+/// });
+/// machine.run_until(Ns(1), &mut ())?;
+/// assert!(machine.task(task).entity().vruntime.since(found.vruntime) >= 0);
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct EntityState {
     /// Virtual runtime.
@@ -177,6 +239,27 @@ pub struct EntityState {
 }
 
 /// What a task is doing.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::{CpuId, Ns, TaskId};
+/// # let spin = |nice| TaskSpec {
+/// #     scheduling: Some(Scheduling::normal(nice)),
+/// #     cpu: None,
+/// #     program: [Step::Run(Ns::from_secs(9))].into(),
+/// #     resume_at: None,
+/// # };
+/// use reweight_lab::model::task::State;
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// let (one, two) = (machine.add_task(spin(0)), machine.add_task(spin(0)));
+/// machine.run_until(Ns(1), &mut ())?;
+/// assert_eq!(machine.task(one).state(), State::Running);
+/// assert_eq!(machine.task(two).state(), State::Runnable);
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// On a CPU.
@@ -192,6 +275,27 @@ pub enum State {
 }
 
 /// The scheduling entity: what the fair queue orders by (C.3).
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::{CpuId, Ns, TaskId};
+/// # let spin = |nice| TaskSpec {
+/// #     scheduling: Some(Scheduling::normal(nice)),
+/// #     cpu: None,
+/// #     program: [Step::Run(Ns::from_secs(9))].into(),
+/// #     resume_at: None,
+/// # };
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// let task = machine.add_task(spin(10));
+/// machine.run_until(Ns(1), &mut ())?;
+/// let entity = machine.task(task).entity();
+/// assert_eq!(entity.load.table_weight(), 110);
+/// assert_eq!(entity.slice, 700_000);
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entity {
     /// Stored weight and inverse.
@@ -234,6 +338,27 @@ impl Entity {
 }
 
 /// A task of the machine.
+///
+/// ```
+/// # use reweight_lab::model::kernel::{Kernel, Settings};
+/// # use reweight_lab::model::machine::Machine;
+/// # use reweight_lab::model::program::Step;
+/// # use reweight_lab::model::task::{Scheduling, TaskSpec};
+/// # use reweight_lab::model::units::{CpuId, Ns, TaskId};
+/// # let spin = |nice| TaskSpec {
+/// #     scheduling: Some(Scheduling::normal(nice)),
+/// #     cpu: None,
+/// #     program: [Step::Run(Ns::from_secs(9))].into(),
+/// #     resume_at: None,
+/// # };
+/// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+/// let id = machine.add_task(spin(10));
+/// machine.run_until(Ns(1), &mut ())?;
+/// let task = machine.task(id);
+/// assert_eq!((task.nice(), task.prio(), task.weight()), (10, 130, 110));
+/// assert_eq!(task.donor(), None);
+/// # Ok::<(), reweight_lab::model::machine::Stalled>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Task {
     pub(crate) sched: Scheduling,

@@ -7,6 +7,12 @@ use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 
 /// A span or a point of real time in nanoseconds. The origin is the start of the run.
+///
+/// ```
+/// use reweight_lab::model::units::Ns;
+/// assert_eq!(Ns::from_ms(3) + Ns::from_us(1), Ns(3_001_000));
+/// assert_eq!(Ns(1).saturating_sub(Ns(2)), Ns(0));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ns(pub u64);
 
@@ -61,6 +67,14 @@ impl Sub for Ns {
 }
 
 /// A point of virtual time: nanoseconds of service a nice-0 task would have had. Wraps.
+///
+/// ```
+/// use reweight_lab::model::units::Vtime;
+/// let late = Vtime(u64::MAX);
+/// let later = late.plus(2);
+/// assert!(late.before(later));
+/// assert_eq!(later.since(late), 2);
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Vtime(pub u64);
 
@@ -122,34 +136,97 @@ macro_rules! handle {
 
 handle!(
     /// A task, numbered in the order of creation; forks count on.
+    ///
+    /// ```
+    /// use reweight_lab::model::units::TaskId;
+    /// assert_eq!(TaskId(2).index(), 2);
+    /// ```
     TaskId
 );
 handle!(
     /// A mutex.
+    ///
+    /// ```
+    /// use reweight_lab::model::kernel::{Kernel, Settings};
+    /// use reweight_lab::model::machine::{Machine, Protocol};
+    /// use reweight_lab::model::units::LockId;
+    /// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+    /// assert_eq!(machine.add_lock(Protocol::Inherit), LockId(0));
+    /// ```
     LockId
 );
 handle!(
     /// A CPU, each with a run queue of its own.
+    ///
+    /// ```
+    /// use reweight_lab::model::kernel::{Kernel, Settings};
+    /// use reweight_lab::model::machine::Machine;
+    /// use reweight_lab::model::units::CpuId;
+    /// let machine = Machine::new(Settings::new(Kernel::V6_12));
+    /// assert_eq!(machine.current(CpuId(0)), None);
+    /// ```
     CpuId
 );
 handle!(
     /// A condition variable (also the place where `suspend` sleeps).
+    ///
+    /// ```
+    /// use reweight_lab::model::kernel::{Kernel, Settings};
+    /// use reweight_lab::model::machine::Machine;
+    /// use reweight_lab::model::units::CondId;
+    /// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+    /// assert_eq!(machine.add_condition(), CondId(0));
+    /// ```
     CondId
 );
 handle!(
     /// A barrier with a fixed number of users.
+    ///
+    /// ```
+    /// use reweight_lab::model::kernel::{Kernel, Settings};
+    /// use reweight_lab::model::machine::Machine;
+    /// use reweight_lab::model::units::BarrierId;
+    /// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+    /// assert_eq!(machine.add_barrier(2), BarrierId(0));
+    /// ```
     BarrierId
 );
 handle!(
     /// A counting semaphore.
+    ///
+    /// ```
+    /// use reweight_lab::model::kernel::{Kernel, Settings};
+    /// use reweight_lab::model::machine::Machine;
+    /// use reweight_lab::model::units::SemId;
+    /// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+    /// assert_eq!(machine.add_semaphore(1), SemId(0));
+    /// ```
     SemId
 );
 handle!(
     /// A periodic timer: the next expiry it remembers.
+    ///
+    /// ```
+    /// use reweight_lab::model::kernel::{Kernel, Settings};
+    /// use reweight_lab::model::machine::Machine;
+    /// use reweight_lab::model::units::TimerId;
+    /// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+    /// assert_eq!(machine.add_timer(), TimerId(0));
+    /// ```
     TimerId
 );
 handle!(
     /// A task description that `fork` starts.
+    ///
+    /// ```
+    /// use reweight_lab::model::kernel::{Kernel, Settings};
+    /// use reweight_lab::model::machine::Machine;
+    /// use reweight_lab::model::task::TaskSpec;
+    /// use reweight_lab::model::units::TemplateId;
+    /// let mut machine = Machine::new(Settings::new(Kernel::V6_12));
+    /// let child = TaskSpec { scheduling: None, cpu: None, program: [].into(), resume_at: None };
+    /// assert_eq!(machine.add_template(child), TemplateId(0));
+    /// ```
     TemplateId
 );
 

@@ -32,6 +32,13 @@ pub const WEIGHT_IDLEPRIO: u32 = 3;
 const WMULT_IDLEPRIO: u32 = 1_431_655_765;
 
 /// A stored weight with its inverse. `inverse` 0 means: not known yet, worked out on use.
+///
+/// ```
+/// use reweight_lab::model::weight::LoadWeight;
+/// let load = LoadWeight::of_nice(10);
+/// assert_eq!(load.table_weight(), 110);
+/// assert_eq!(load.weight, 110 << 10);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadWeight {
     /// Table weight << 10; for a queue the sum of its entities' stored weights.

@@ -4,11 +4,11 @@
 //! report has the model's shape, and the two can be laid side by side. What the kernel does not
 //! grant or this machine does not have is a notice, and the rest goes on.
 //!
-//! * [`plan`]: what is to be run; [`run`]: the thread that measures; [`worker`]: the others;
-//! * [`thread`]: a thread's books; [`shared`]: what they have in common;
-//! * [`mutex`], [`queue`]: what they wait on; [`clock`]: how they compute;
-//! * [`rights`], [`sys`], [`proc`], [`tracefs`]: the kernel's side;
-//! * [`report`]: what it came to.
+//! * `plan`: what is to be run; `run`: the thread that measures; `worker`: the others;
+//! * `thread`: a thread's books; `shared`: what they have in common;
+//! * `mutex`, `queue`: what they wait on; `clock`: how they compute;
+//! * `rights`, `sys`, `proc`, `tracefs`: the kernel's side;
+//! * `report`: what it came to.
 //!
 //! Not here: switching the variant of priority inheritance, which a kernel cannot do.
 //! `docs/cli.md` says what is measured how.
@@ -40,6 +40,18 @@ use crate::workload::Scenario;
 pub const MAX_THREADS: usize = 1000;
 
 /// How to record.
+///
+/// ```no_run
+/// # use reweight_lab::record::{self, record};
+/// # use reweight_lab::workload::{self, Workload};
+/// # let text = r#"{ "tasks": { "a": { "loop": 1, "run": 1000 } }, "lab": { "duration": 20000 } }"#;
+/// # let scenario = Workload::parse(text, "mine.json")?.build(&workload::Options::default())?;
+/// // CPU3 of this machine stands for CPU0 of the workload.
+/// let options = record::Options { cpus: vec![3], ..record::Options::default() };
+/// let recorded = record(scenario, options)?;
+/// assert_eq!(recorded.report.machine.cpus, [3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Default)]
 pub struct Options<'a> {
     /// The machine's CPUs that stand for CPU0, CPU1, ... of the workload; empty: the same ones.
@@ -53,6 +65,19 @@ pub struct Options<'a> {
 }
 
 /// A run that has ended.
+///
+/// ```no_run
+/// # use reweight_lab::record::{self, record};
+/// # use reweight_lab::workload::{self, Workload};
+/// # let text = r#"{ "tasks": { "a": { "loop": 1, "run": 1000 } }, "lab": { "duration": 20000 } }"#;
+/// # let scenario = Workload::parse(text, "mine.json")?.build(&workload::Options::default())?;
+/// let recorded = record(scenario, record::Options::default())?;
+/// println!("{:?} had {:?}", recorded.holder, recorded.report.report.windows[0].tasks);
+/// if let Err(why) = &recorded.trace {
+///     println!("without the kernel's own text: {why}");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// The figures.
@@ -64,6 +89,18 @@ pub struct Recorded {
 }
 
 /// Why nothing was recorded.
+///
+/// ```
+/// # use reweight_lab::record::{self, record};
+/// # use reweight_lab::workload::{self, Workload};
+/// # let text = r#"{ "tasks": { "a": { "loop": 1, "run": 1000 } }, "lab": { "duration": 20000 } }"#;
+/// # let scenario = Workload::parse(text, "mine.json")?.build(&workload::Options::default())?;
+/// // One CPU more than any machine has.
+/// let options = record::Options { cpus: vec![usize::MAX], ..record::Options::default() };
+/// let error = record(scenario, options).unwrap_err();
+/// assert!(matches!(error, record::Error::NoCpu(usize::MAX, _)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// More tasks than [`MAX_THREADS`].

@@ -18,6 +18,17 @@ use crate::trace::report::{FORMAT, Report, Shares, TaskReport, TaskShare, Window
 pub const MACHINE_FORMAT: u32 = 1;
 
 /// A report with the machine it was made on.
+///
+/// ```no_run
+/// # use reweight_lab::record::{self, record};
+/// # use reweight_lab::workload::{self, Workload};
+/// # let text = r#"{ "tasks": { "a": { "loop": 1, "run": 1000 } }, "lab": { "duration": 20000 } }"#;
+/// # let scenario = Workload::parse(text, "mine.json")?.build(&workload::Options::default())?;
+/// let report = record(scenario, record::Options::default())?.report;
+/// assert_eq!(report.report.pi, "kernel");
+/// assert_eq!(report.report.decisions, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RecordReport {
     /// As `simulate` gives it. `kernel` is the series of the release, `pi` is `kernel`,
@@ -29,9 +40,19 @@ pub struct RecordReport {
 }
 
 /// Where a workload was recorded.
+///
+/// ```no_run
+/// # use reweight_lab::record::{self, record};
+/// # use reweight_lab::workload::{self, Workload};
+/// # let text = r#"{ "tasks": { "a": { "loop": 1, "run": 1000 } }, "lab": { "duration": 20000 } }"#;
+/// # let scenario = Workload::parse(text, "mine.json")?.build(&workload::Options::default())?;
+/// let machine = record(scenario, record::Options::default())?.report.machine;
+/// println!("Linux {} on {}, {} ticks a second", machine.release, machine.arch, machine.hz);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MachineReport {
-    /// [`MACHINE_FORMAT`].
+    /// The version of this shape: 1.
     pub format: u32,
     /// As `uname -r` prints it.
     pub release: String,
@@ -53,6 +74,12 @@ pub struct MachineReport {
 }
 
 /// Where switches and longest waits come from.
+///
+/// ```
+/// use reweight_lab::record::Figures;
+/// assert_eq!(serde_json::to_string(&Figures::Tracefs)?, "\"tracefs\"");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Figures {

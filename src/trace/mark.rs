@@ -6,6 +6,19 @@ use crate::model::task::Scheduling;
 use crate::model::units::{CpuId, LockId, Ns, TaskId};
 
 /// Something that happened to a task (or to the whole machine) at an instant.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// # let recording = run.recording.as_ref().ok_or("not recorded")?;
+/// use reweight_lab::model::units::Ns;
+/// let marks = recording.marks(Ns(0), Ns::NEVER);
+/// assert!(marks.is_sorted_by_key(|mark| mark.at));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// When.
@@ -17,6 +30,21 @@ pub struct Mark {
 }
 
 /// What happened.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// # let recording = run.recording.as_ref().ok_or("not recorded")?;
+/// use reweight_lab::model::units::Ns;
+/// use reweight_lab::trace::What;
+/// let boosts = recording.marks(Ns(0), Ns::NEVER).iter();
+/// let boosts = boosts.filter(|m| matches!(m.what, What::SetPrio { old_prio: 130, prio: 120, .. }));
+/// assert_eq!(boosts.count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A task came to be.

@@ -2,7 +2,7 @@
 //!
 //! * [`simulate`]: a scenario in, a [`Run`] with its [`Report`] out; windows in exact integers.
 //! * [`recording`]: states, picks, owners and marks in bounded memory, with exact range queries.
-//! * [`tally`]: the books behind the report, an observer without growing memory.
+//! * `tally`: the books behind the report, an observer without growing memory.
 //! * [`report`]: the stable JSON shape, format 1; [`csv`] writes it as lines.
 //! * [`ftrace`], [`chrome`], [`timehist`]: formats written event by event while a run is made.
 //!
@@ -12,14 +12,14 @@ pub mod chrome;
 mod column;
 pub mod csv;
 pub mod ftrace;
-pub mod mark;
+mod mark;
 pub mod read;
 pub mod recording;
 pub mod report;
-pub mod segments;
+mod segments;
 mod simulate;
 mod stream;
-pub mod tally;
+pub(crate) mod tally;
 pub mod timehist;
 
 pub use mark::{Mark, What};
@@ -30,3 +30,4 @@ pub use simulate::{Error, Run, Watching, simulate, simulate_watching, unique_nam
 #[cfg(target_os = "linux")]
 pub(crate) use simulate::{Seconds, sentence};
 pub use stream::WriteError;
+pub use tally::{Boost, FIGURES};

@@ -1,7 +1,7 @@
 //! A recording: what a run did, kept compactly, asked exactly.
 //!
 //! Of each task its states, of each CPU its picks with rule and cause, of each lock its owners,
-//! and the marks. Integers in columns of 4 to 9 bytes an entry ([`super::column`]); every question
+//! and the marks. Integers in columns of 4 to 9 bytes an entry (`column`); every question
 //! is a binary search and a few additions, whatever the distance. Memory is bounded: when the
 //! limit is reached the oldest quarter of the time is forgotten, and [`Recording::start`] says
 //! from when on everything is known. So an endless run keeps its latest stretch.
@@ -17,6 +17,20 @@ use crate::model::units::{CpuId, LockId, Ns, TaskId};
 pub const DEFAULT_LIMIT: usize = 256 << 20;
 
 /// A pick as recorded.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// # let recording = run.recording.as_ref().ok_or("not recorded")?;
+/// use reweight_lab::model::units::Ns;
+/// let here = recording.decision_at(Ns::from_secs(2)).ok_or("no decision")?;
+/// let next = recording.next_decision(here.at).ok_or("none after it")?;
+/// assert!(here.at < next.at);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// When.
@@ -26,6 +40,20 @@ pub struct Decision {
 }
 
 /// A stretch of a lock's life. It lasts until the next one begins.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// # let recording = run.recording.as_ref().ok_or("not recorded")?;
+/// use reweight_lab::model::units::{LockId, Ns};
+/// let owners = recording.owners(LockId(0), Ns(0), Ns::from_secs(10));
+/// let owners: Vec<_> = owners.filter_map(|stretch| stretch.owner).collect();
+/// assert_eq!(run.names.task(&run.machine, owners[0]), "low");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ownership {
     /// When it begins.
@@ -37,6 +65,20 @@ pub struct Ownership {
 }
 
 /// How all tasks spent a stretch of time.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// # let recording = run.recording.as_ref().ok_or("not recorded")?;
+/// use reweight_lab::model::units::Ns;
+/// let range = recording.range(Ns(0), Ns::from_secs(1), run.machine.cpus());
+/// let ran: u64 = range.tasks.iter().map(|t| t.spent.run).sum();
+/// assert_eq!(ran + range.idle, 1_000_000_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
     /// By task.
@@ -46,6 +88,21 @@ pub struct Range {
 }
 
 /// How one task spent a stretch of time.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// # let recording = run.recording.as_ref().ok_or("not recorded")?;
+/// use reweight_lab::model::units::Ns;
+/// let low = run.names.find_task("low").ok_or("no such task")?;
+/// let range = recording.task_range(low, Ns::from_secs(4), Ns::from_secs(5));
+/// assert_eq!(range.spent.run + range.spent.wait, 1_000_000_000);
+/// assert!(range.longest_wait < 100_000_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskRange {
     /// Running, waiting and blocked time, and how often it was set running.
@@ -195,6 +252,20 @@ impl Owners {
 }
 
 /// The recording of a run. Give it to [`Machine::run_until`] as the observer, from time zero on.
+///
+/// ```
+/// use reweight_lab::model::units::Ns;
+/// use reweight_lab::trace;
+/// use reweight_lab::workload::{Options, Workload, presets};
+/// let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// let workload = Workload::parse(text, "patch-test.json")?;
+/// let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// let recording = run.recording.ok_or("not recorded")?;
+/// let low = run.names.find_task("low").ok_or("no such task")?;
+/// assert!(recording.spent(low, Ns::from_secs(5)).run > 0);
+/// assert!(recording.segments(low, Ns(0), Ns::from_secs(5)).count() > 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Recording {
     tasks: Vec<Segments>,

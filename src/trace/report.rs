@@ -10,6 +10,19 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 pub const FORMAT: u32 = 1;
 
 /// What a run came to.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, false)?;
+/// let report = &run.report;
+/// assert_eq!((report.format, report.kernel.as_str()), (1, "6.12"));
+/// assert!(report.switches <= report.decisions);
+/// assert_eq!(report.windows[0].name, "before");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Report {
     /// [`FORMAT`].
@@ -37,6 +50,17 @@ pub struct Report {
 }
 
 /// A task over the whole run. `cpu_ns + wait_ns + sleep_ns + blocked_ns` is its life time.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, false)?;
+/// let low = run.report.task("low").ok_or("no such task")?;
+/// assert_eq!((low.nice, low.prio, low.weight), (10, 130, 110));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TaskReport {
     /// The name.
@@ -60,6 +84,18 @@ pub struct TaskReport {
 }
 
 /// A window of the run.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, false)?;
+/// let boosted = run.report.window("boosted").ok_or("no such window")?;
+/// let ran: u64 = boosted.tasks.0.iter().map(|(_, task)| task.cpu_ns).sum();
+/// assert_eq!(ran + boosted.idle_ns, boosted.to_ns - boosted.from_ns);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct WindowReport {
     /// Its name.
@@ -75,10 +111,29 @@ pub struct WindowReport {
 }
 
 /// The tasks of a window by name, in the order they came to be; an object in JSON.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, false)?;
+/// let boosted = run.report.window("boosted").ok_or("no such window")?;
+/// assert!(boosted.tasks.get("low").is_some());
+/// assert!(boosted.tasks.get("nobody").is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shares(pub Vec<(String, TaskShare)>);
 
 /// A task in a window.
+///
+/// ```
+/// use reweight_lab::trace::report::TaskShare;
+/// let quarter = TaskShare::new(250, 1000, 3, 10);
+/// assert_eq!(quarter.share, 0.25);
+/// assert_eq!(TaskShare::new(0, 0, 0, 0).share, 0.0);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct TaskShare {
     /// CPU time, ns.

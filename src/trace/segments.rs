@@ -9,6 +9,13 @@ use crate::model::task::State;
 use crate::model::units::{LockId, Ns};
 
 /// What a task does, as a code: the same numbers the page gets.
+///
+/// ```
+/// use reweight_lab::model::task::State;
+/// use reweight_lab::trace::Doing;
+/// assert_eq!(Doing::of(State::Runnable), Doing::Waiting);
+/// assert_eq!(Doing::Running as u8, 0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Doing {
@@ -46,6 +53,22 @@ impl Doing {
 }
 
 /// A stretch in which a task did one thing. It lasts until the next one begins.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// # let recording = run.recording.as_ref().ok_or("not recorded")?;
+/// use reweight_lab::model::units::Ns;
+/// use reweight_lab::trace::Doing;
+/// let high = run.names.find_task("high").ok_or("no such task")?;
+/// let mut segments = recording.segments(high, Ns(0), Ns::from_secs(10));
+/// let blocked = segments.find(|s| s.doing == Doing::Blocked).ok_or("never blocked")?;
+/// assert_eq!(run.names.lock(blocked.lock.ok_or("on no lock")?), "M");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// When it begins.
@@ -57,6 +80,21 @@ pub struct Segment {
 }
 
 /// How a task spent its time up to an instant, or between two.
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, true)?;
+/// # let recording = run.recording.as_ref().ok_or("not recorded")?;
+/// use reweight_lab::model::units::Ns;
+/// let low = run.names.find_task("low").ok_or("no such task")?;
+/// let (one, two) = (Ns::from_secs(1), Ns::from_secs(2));
+/// let between = recording.spent(low, two).since(recording.spent(low, one));
+/// assert_eq!(between, recording.spent_between(low, one, two));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Running, ns.

@@ -12,6 +12,24 @@ use crate::model::units::{Ns, TaskId};
 use crate::workload::{Names, Scenario, Window};
 
 /// A run that has ended, with its report and, if asked for, its recording.
+///
+/// ```
+/// use reweight_lab::model::pi::Variant;
+/// use reweight_lab::trace;
+/// use reweight_lab::workload::{Options, Workload, presets};
+/// let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// let workload = Workload::parse(text, "patch-test.json")?;
+/// let share = |pi| -> Result<f64, Box<dyn std::error::Error>> {
+///     let options = Options { pi: Some(pi), ..Options::default() };
+///     let run = trace::simulate(workload.build(&options)?, false)?;
+///     assert_eq!(run.holder.as_deref(), Some("low"));
+///     let boosted = run.report.window("boosted").ok_or("never boosted")?;
+///     Ok(boosted.tasks.get("low").ok_or("no such task")?.share)
+/// };
+/// assert!((share(Variant::Stock)? - 0.097).abs() < 0.001);
+/// assert!((share(Variant::Reweight)? - 0.5).abs() < 0.001);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The figures.
@@ -32,6 +50,17 @@ pub struct Run {
 }
 
 /// Why a run could not be finished.
+///
+/// ```
+/// use reweight_lab::trace::{Error, simulate};
+/// use reweight_lab::workload::{Options, Workload};
+/// // It yields for ever and computes nothing.
+/// let text = r#"{ "tasks": { "busy": { "loop": -1, "yield": "" } }, "lab": { "duration": 1000 } }"#;
+/// let scenario = Workload::parse(text, "mine.json")?.build(&Options::default())?;
+/// let error = simulate(scenario, false).unwrap_err();
+/// assert!(matches!(&error, Error::Stalled { task: Some(task), .. } if task == "busy"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// A task makes no progress.
@@ -89,6 +118,22 @@ impl Error {
 }
 
 /// How to run.
+///
+/// ```
+/// use reweight_lab::model::units::Ns;
+/// use reweight_lab::trace::{Recording, Watching, simulate_watching};
+/// use reweight_lab::workload::{Options, Workload};
+/// let text = r#"{ "tasks": { "a": { "run": 1000 } }, "lab": { "duration": 50000 } }"#;
+/// let scenario = Workload::parse(text, "mine.json")?.build(&Options::default())?;
+/// let mut reached = Ns(0);
+/// let watching = Watching {
+///     recording: Some(Recording::new(1 << 20)),
+///     progress: Some(&mut |at| reached = at),
+/// };
+/// simulate_watching(scenario, watching)?;
+/// assert_eq!(reached, Ns::from_ms(50));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Default)]
 pub struct Watching<'a> {
     /// Record everything into this.

@@ -11,6 +11,17 @@ use crate::model::units::{Ns, TaskId};
 use crate::workload::{Names, Scenario};
 
 /// Why a run could not be written.
+///
+/// ```
+/// use reweight_lab::trace::{WriteError, ftrace};
+/// use reweight_lab::workload::{Options, Workload};
+/// let text = r#"{ "tasks": { "a": { "run": 1000 } }, "lab": { "duration": 5000 } }"#;
+/// let scenario = Workload::parse(text, "mine.json")?.build(&Options::default())?;
+/// // No room for a single byte.
+/// let error = ftrace::write(scenario, &mut &mut [0u8; 0][..]).unwrap_err();
+/// assert!(matches!(error, WriteError::Io(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub enum WriteError {
     /// The output failed.

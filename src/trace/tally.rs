@@ -28,7 +28,7 @@ struct TaskTally {
 
 /// Times of a task up to an instant, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
+pub(crate) struct Times {
     /// On a CPU.
     pub cpu: u64,
     /// Runnable and waiting.
@@ -41,7 +41,7 @@ pub struct Times {
 
 /// What a task had in a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Portion {
+pub(crate) struct Portion {
     /// CPU time, ns.
     pub cpu: u64,
     /// How often it was set running.
@@ -52,7 +52,7 @@ pub struct Portion {
 
 /// A window with its figures: of the closed ones final, of an open one so far.
 #[derive(Clone, Debug)]
-pub struct WindowTally {
+pub(crate) struct WindowTally {
     /// Which window, by the caller's numbering.
     pub index: usize,
     /// Its first instant.
@@ -65,7 +65,7 @@ pub struct WindowTally {
 
 /// A request that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub(crate) struct Refused {
     /// When.
     pub at: Ns,
     /// Whose request.
@@ -76,6 +76,19 @@ pub struct Refused {
 
 /// The stretch in which a lock holder is boosted, found while the run goes on (design: the holder
 /// is the first task a donor lends to; where nothing is lent, the first owner blocked upon).
+///
+/// ```
+/// # use reweight_lab::trace;
+/// # use reweight_lab::workload::{Options, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let workload = Workload::parse(text, "patch-test.json")?;
+/// # let run = trace::simulate(workload.build(&Options::default())?, false)?;
+/// let boost = run.boost.ok_or("no boost")?;
+/// assert_eq!(run.names.task(&run.machine, boost.task), "low");
+/// assert_eq!(run.names.task(&run.machine, boost.donor), "high");
+/// assert!(boost.to > Some(boost.from));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boost {
     /// Who is boosted.
@@ -92,7 +105,7 @@ pub struct Boost {
 
 /// The books. Must watch a run from time zero.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     tasks: Vec<TaskTally>,
     windows: Vec<WindowTally>,
     open: Vec<usize>,

@@ -18,6 +18,23 @@ use crate::model::task::Policy;
 use crate::model::units::Ns;
 
 /// What the caller wants otherwise than the file says. `None` leaves the file's word.
+///
+/// ```
+/// # let text = r#"{ "tasks": { "low": { "priority": 10, "loop": 1,
+/// #     "lock": "M", "run": 5000, "unlock": "M" } },
+/// #     "lab": { "duration": 20000 } }"#;
+/// use reweight_lab::model::kernel::Kernel;
+/// use reweight_lab::model::pi::Variant;
+/// use reweight_lab::workload::{Options, Workload};
+/// let options = Options {
+///     kernel: Some(Kernel::V6_1),
+///     pi: Some(Variant::Reweight),
+///     ..Options::default()
+/// };
+/// let scenario = Workload::parse(text, "mine.json")?.build(&options)?;
+/// assert_eq!(scenario.machine.settings().kernel, Kernel::V6_1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The kernel.
@@ -35,6 +52,18 @@ pub struct Options {
 }
 
 /// A workload ready to run.
+///
+/// ```
+/// # let text = r#"{ "tasks": { "low": { "priority": 10, "loop": 1,
+/// #     "lock": "M", "run": 5000, "unlock": "M" } },
+/// #     "lab": { "duration": 20000 } }"#;
+/// use reweight_lab::model::units::Ns;
+/// use reweight_lab::workload::{Options, Workload};
+/// let scenario = Workload::parse(text, "mine.json")?.build(&Options::default())?;
+/// assert_eq!(scenario.duration, Ns::from_ms(20));
+/// assert_eq!(scenario.windows[0].name, "all");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// The machine at time zero.

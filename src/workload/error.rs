@@ -7,6 +7,13 @@ use serde::Serialize;
 /// One sentence about one mistake: where it is, what was expected, what was found.
 ///
 /// Displayed as `pi.json:14:20: tasks.low.phases.hold.lock: expected a lock name in quotes, found 7`.
+///
+/// ```
+/// use reweight_lab::workload::Workload;
+/// let error = Workload::parse("{ \"tasks\": 7 }", "mine.json").unwrap_err();
+/// assert_eq!((error.line, error.path.as_str()), (1, "tasks"));
+/// assert!(error.to_string().starts_with("mine.json:1:"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Error {
     /// The file as the caller named it.

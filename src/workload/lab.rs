@@ -5,6 +5,18 @@ use crate::model::task::Policy;
 use crate::model::units::Ns;
 
 /// A change from outside.
+///
+/// ```
+/// # let text = r#"{ "tasks": { "low": { "priority": 10, "loop": 1,
+/// #     "lock": "M", "run": 5000, "unlock": "M" } },
+/// #     "lab": { "duration": 20000 } }"#;
+/// use reweight_lab::model::units::Ns;
+/// use reweight_lab::workload::{Action, Workload};
+/// let mut workload = Workload::parse(text, "mine.json")?;
+/// workload.add_control(Ns::from_ms(3), Action::Nice { task: "low".into(), nice: 0 })?;
+/// assert_eq!(workload.controls[0].at, Ns::from_ms(3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// When.
@@ -15,6 +27,14 @@ pub struct Change {
 
 /// What is changed from outside. A task is named as it runs: `name`, or `name-0` of several; the
 /// plain name of several means all of them.
+///
+/// ```
+/// use reweight_lab::model::pi::Variant;
+/// use reweight_lab::workload::Action;
+/// let renice = Action::Nice { task: "low".into(), nice: 5 };
+/// assert_eq!(renice.task(), Some("low"));
+/// assert_eq!(Action::Pi(Variant::Reweight).task(), None);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// `setpriority()`.
@@ -66,6 +86,19 @@ impl Action {
 }
 
 /// A span of the run whose shares are told.
+///
+/// ```
+/// # let text = r#"{ "tasks": { "low": { "priority": 10, "loop": 1,
+/// #     "lock": "M", "run": 5000, "unlock": "M" } },
+/// #     "lab": { "duration": 20000 } }"#;
+/// use reweight_lab::model::units::Ns;
+/// use reweight_lab::workload::{Options, Window, Workload};
+/// let early = Window { name: "early".into(), from: Ns(0), to: Ns::from_ms(4) };
+/// let options = Options { windows: vec![early.clone()], ..Options::default() };
+/// let scenario = Workload::parse(text, "mine.json")?.build(&options)?;
+/// assert_eq!(scenario.windows, [early]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Its name; no two have the same.

@@ -41,6 +41,17 @@ use crate::model::task::Policy;
 use crate::model::units::Ns;
 
 /// A mutex of the workload.
+///
+/// ```
+/// use reweight_lab::model::machine::Protocol;
+/// use reweight_lab::workload::Workload;
+/// let text = r#"{ "tasks": { "a": { "lock": "M", "run": 1000, "unlock": "M" } },
+///     "lab": { "locks": { "M": "none" } } }"#;
+/// let workload = Workload::parse(text, "mine.json")?;
+/// assert_eq!(workload.locks[0].name, "M");
+/// assert_eq!(workload.locks[0].protocol, Some(Protocol::None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lock {
     /// Its name.
@@ -53,6 +64,17 @@ pub struct Lock {
 ///
 /// Equal workloads build equal machines. Where the machine is asked for (`kernel` and the like),
 /// `None` leaves the default.
+///
+/// ```
+/// use reweight_lab::workload::Workload;
+/// let text = r#"{ "tasks": { "low": { "priority": 10, "run": 5000, "sleep": 5000 } } }"#;
+/// let mut workload = Workload::parse(text, "mine.json")?;
+/// workload.set_start_nice("low", 5)?;
+/// // What it writes reads back as the same workload.
+/// let again = Workload::parse(&workload.to_json(), "mine.json")?;
+/// assert_eq!(again.tasks, workload.tasks);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     /// The file as the caller named it, for messages.

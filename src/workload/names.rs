@@ -76,6 +76,18 @@ impl Targets {
 }
 
 /// The names of what a [`Machine`] numbers.
+///
+/// ```
+/// # let text = r#"{ "tasks": { "low": { "priority": 10, "loop": 1,
+/// #     "lock": "M", "run": 5000, "unlock": "M" } },
+/// #     "lab": { "duration": 20000 } }"#;
+/// use reweight_lab::model::units::{LockId, TaskId};
+/// use reweight_lab::workload::{Options, Workload};
+/// let scenario = Workload::parse(text, "mine.json")?.build(&Options::default())?;
+/// assert_eq!(scenario.names.find_task("low"), Some(TaskId(0)));
+/// assert_eq!(scenario.names.lock(LockId(0)), "M");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// By [`TaskId`]: the tasks of time zero.

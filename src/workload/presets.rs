@@ -2,6 +2,14 @@
 //! question and what to look at.
 
 /// A scenario that comes with the lab.
+///
+/// ```
+/// use reweight_lab::workload::{Workload, presets};
+/// let preset = presets::named("patch-test").ok_or("no such preset")?;
+/// let workload = Workload::parse(preset.text, "patch-test.json")?;
+/// assert!(workload.task("low").is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
     /// Its name: short, in lower case, with hyphens.

@@ -7,6 +7,17 @@ use crate::model::task::{Policy, Scheduling};
 use crate::model::units::Ns;
 
 /// A task, or the pattern of several.
+///
+/// ```
+/// # let text = r#"{ "tasks": { "low": { "priority": 10, "loop": 1,
+/// #     "lock": "M", "run": 5000, "unlock": "M" } },
+/// #     "lab": { "duration": 20000 } }"#;
+/// use reweight_lab::workload::Workload;
+/// let workload = Workload::parse(text, "mine.json")?;
+/// let low = workload.task("low").ok_or("no such task")?;
+/// assert_eq!((low.instances, low.rounds), (1, Some(1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// rt-app's name of it.
@@ -27,6 +38,13 @@ pub struct Task {
 }
 
 /// A policy with its parameters, as rt-app asks for it.
+///
+/// ```
+/// use reweight_lab::model::task::Policy;
+/// use reweight_lab::workload::Asked;
+/// assert_eq!(Asked::default_of(Policy::Normal).priority(), 0);
+/// assert_eq!(Asked::default_of(Policy::Fifo).priority(), 10);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// What the model takes of it.
@@ -76,6 +94,18 @@ impl Asked {
 }
 
 /// A phase of a task.
+///
+/// ```
+/// # let text = r#"{ "tasks": { "low": { "priority": 10, "loop": 1,
+/// #     "lock": "M", "run": 5000, "unlock": "M" } },
+/// #     "lab": { "duration": 20000 } }"#;
+/// use reweight_lab::workload::Workload;
+/// let workload = Workload::parse(text, "mine.json")?;
+/// let phase = &workload.tasks[0].phases[0];
+/// assert_eq!(phase.events.len(), 3);
+/// assert_eq!(phase.until, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
     /// rt-app's name of it.
@@ -91,6 +121,16 @@ pub struct Phase {
 }
 
 /// A change of one's own scheduling at the start of a phase, as rt-app makes it.
+///
+/// ```
+/// use reweight_lab::workload::{PhaseChange, Workload};
+/// let text = r#"{ "tasks": { "a": { "phases": {
+///     "first": { "loop": 1, "run": 1000 },
+///     "second": { "loop": 1, "priority": 5, "run": 1000 } } } } }"#;
+/// let workload = Workload::parse(text, "mine.json")?;
+/// assert_eq!(workload.tasks[0].phases[1].change, Some(PhaseChange::Nice(5)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseChange {
     /// The policy stays: `setpriority()`.
@@ -100,6 +140,19 @@ pub enum PhaseChange {
 }
 
 /// An event of a task. Indices point into the tables of the workload.
+///
+/// ```
+/// # let text = r#"{ "tasks": { "low": { "priority": 10, "loop": 1,
+/// #     "lock": "M", "run": 5000, "unlock": "M" } },
+/// #     "lab": { "duration": 20000 } }"#;
+/// use reweight_lab::model::units::Ns;
+/// use reweight_lab::workload::{Event, Workload};
+/// let workload = Workload::parse(text, "mine.json")?;
+/// let events = &workload.tasks[0].phases[0].events;
+/// assert_eq!(events[..], [Event::Lock(0), Event::Run(Ns::from_ms(5)), Event::Unlock(0)]);
+/// assert_eq!(workload.locks[0].name, "M");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Compute for this much CPU time.
@@ -165,6 +218,15 @@ pub enum Event {
 }
 
 /// A timer of rt-app.
+///
+/// ```
+/// use reweight_lab::workload::Workload;
+/// let text = r#"{ "tasks": { "a": { "run": 1000,
+///     "timer": { "ref": "unique", "period": 5000 } } } }"#;
+/// let workload = Workload::parse(text, "mine.json")?;
+/// assert!(workload.timers[0].is_unique());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// Its name. One that begins with `unique` is every task's own.

@@ -81,7 +81,9 @@ impl Step {
         match self {
             Self::Format => "cargo fmt --check",
             Self::Clippy => "clippy without a warning, natively and for wasm",
-            Self::Native => "the library's and the command line's tests",
+            Self::Native => {
+                "the library's and the command line's tests, its reference and its package"
+            }
             Self::Oracle => "random programs under the invariants, the naive twin beside the model",
             Self::Tool => "the tests of these chores",
             Self::Build => "dist/ can be made",
@@ -214,7 +216,7 @@ fn once(project: &Project, step: Step) -> Result<Option<String>> {
     match step {
         Step::Format => native(project, &["fmt", "--all", "--check"]),
         Step::Clippy => clippy(project),
-        Step::Native => native(project, &["test", "--package", "reweight-lab"]),
+        Step::Native => library(project),
         Step::Oracle => native(project, &ORACLE),
         Step::Tool => native(project, &["test", "--package", "xtask"]),
         Step::Build => bundle::build(project, false).map(|()| None),
@@ -228,6 +230,21 @@ fn once(project: &Project, step: Step) -> Result<Option<String>> {
 fn native(project: &Project, args: &[&str]) -> Result<Option<String>> {
     project::run(project::cargo().current_dir(&project.root).args(args))?;
     Ok(None)
+}
+
+/// Tests and examples; the reference without a warning; the package as it would be sent, built once.
+fn library(project: &Project) -> Result<Option<String>> {
+    native(project, &["test", "--package", "reweight-lab"])?;
+    let mut reference = project::cargo();
+    reference
+        .current_dir(&project.root)
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .args(["doc", "--no-deps", "--package", "reweight-lab"]);
+    project::run(&mut reference)?;
+    let mut line = vec!["package", "--package", "reweight-lab"];
+    // What is tested is what lies here, on file or not.
+    line.push("--allow-dirty");
+    native(project, &line)
 }
 
 fn clippy(project: &Project) -> Result<Option<String>> {

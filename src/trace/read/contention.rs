@@ -28,6 +28,11 @@ pub(super) const STRICT: f64 = 0.15;
 pub(super) const WIDE: f64 = 0.35;
 
 /// What a boost turned out to be.
+///
+/// ```
+/// use reweight_lab::trace::read::Verdict;
+/// assert_eq!(Verdict::ShareFollows.name(), "share-follows");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The prio went up, the share stayed at what the task's own nice gives.

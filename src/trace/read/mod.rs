@@ -5,11 +5,11 @@
 //! is kept of a line once it has been read: memory is bounded by the tasks, boosts and windows
 //! (docs/traces.md says how far), time is O(lines).
 //!
-//! * [`head`], [`payload`]: one line of any writer into an event;
-//! * [`analysis`]: events into the states of tasks and CPUs;
-//! * [`boosts`], [`contention`]: who lent to whom, and the verdicts;
-//! * [`report`]: the answer, with its text and CSV renderings;
-//! * [`story`], [`implied`], [`what_if`]: the workload a trace implies, and what it does under every
+//! * `head`, `payload`: one line of any writer into an event;
+//! * `analysis`: events into the states of tasks and CPUs;
+//! * `boosts`, `contention`: who lent to whom, and the verdicts;
+//! * `report`: the answer, with its text and CSV renderings;
+//! * `story`, `implied`, `what_if`: the workload a trace implies, and what it does under every
 //!   variant.
 //!
 //! What cannot be read is counted and told by line number, never fatal; only input that is no
@@ -56,7 +56,6 @@ pub use report::{
     BoostReport, ClockReport, CpuReport, GapReport, LineReport, MarkReport, NameCount,
     ReadingReport, ShareReport, SpreadReport, TaskReport, TraceReport, WindowReport,
 };
-pub use samples::{EXACT, Samples};
 pub use tasks::MAX_TASKS;
 pub use timeline::{Kind, Lane, Segment, Timeline};
 pub use what_if::{Beside, ModelReport, WhatIf};

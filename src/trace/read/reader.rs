@@ -20,6 +20,12 @@ use crate::model::units::Ns;
 use crate::workload;
 
 /// Why there is no report.
+///
+/// ```
+/// use reweight_lab::trace::read::{Error, Options, read};
+/// let error = read(&b"no trace at all\n"[..], Options::default()).err();
+/// assert!(matches!(error, Some(Error::NoEvents { lines: 1, .. })));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The input is no text.
@@ -83,6 +89,24 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// A span to report on, on the trace's own clock.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// use reweight_lab::model::units::Ns;
+/// use reweight_lab::trace::read::Window;
+/// let second = Window { name: "second".into(), from: Ns::from_secs(1), to: Ns::from_secs(2) };
+/// let options = Options { windows: vec![second], ..Options::default() };
+/// let trace = read(&ftrace[..], options)?;
+/// assert!(trace.report.windows.iter().any(|w| w.name == "second"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Its name in the report.
@@ -94,6 +118,21 @@ pub struct Window {
 }
 
 /// How to read.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let options = Options { timeline: 1_000_000, ..Options::default() };
+/// let trace = read(&ftrace[..], options)?;
+/// assert!(!trace.timeline.segments.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Windows besides `all` and the boosts'; times as in the trace.
@@ -119,6 +158,14 @@ impl Default for Options {
 }
 
 /// How far the reading is.
+///
+/// ```
+/// use reweight_lab::trace::read::{Options, Reader};
+/// let mut reader = Reader::new(Options::default());
+/// reader.feed(b"# tracer: nop\n#\n")?;
+/// assert_eq!(reader.progress().events, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes of text, unpacked.
@@ -130,6 +177,22 @@ pub struct Progress {
 }
 
 /// A trace that has been read.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// assert_eq!(trace.report.source, "trace");
+/// // Nothing was asked for but the report.
+/// assert!(trace.timeline.segments.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Trace {
     /// The answer.
     pub report: TraceReport,
@@ -150,6 +213,25 @@ impl Trace {
 }
 
 /// Reads trace text pushed in pieces.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// use reweight_lab::trace::read::Reader;
+/// let mut reader = Reader::new(Options::default());
+/// for piece in ftrace.chunks(4096) {
+///     reader.feed(piece)?;
+/// }
+/// let trace = reader.finish()?;
+/// assert!(trace.report.tasks.iter().any(|task| task.name == "low"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Reader {
     /// The first bytes, until there are enough to know what they are.
     first: Vec<u8>,

@@ -19,6 +19,22 @@ use super::windows::{Span, Tally as Sum};
 use crate::model::units::Ns;
 
 /// What a trace tells.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// assert_eq!(trace.report.format, 1);
+/// assert_eq!(trace.report.windows[0].name, "all");
+/// assert_eq!(trace.report.boosts.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct TraceReport {
     /// Version of this shape: 1.
@@ -60,6 +76,21 @@ pub struct TraceReport {
 }
 
 /// One task.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// let low = trace.report.tasks.iter().find(|task| task.name == "low").ok_or("no such task")?;
+/// assert_eq!((low.policy, low.nice, low.weight), (Some("fair"), Some(10), Some(110)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskReport {
     /// Its last name; with `-PID` when several tasks have it.
@@ -96,6 +127,22 @@ pub struct TaskReport {
 }
 
 /// How durations spread.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// for task in &trace.report.tasks {
+///     assert!(task.wait.p50_ns <= task.wait.p90_ns && task.wait.p90_ns <= task.wait.max_ns);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SpreadReport {
     /// How many.
@@ -115,6 +162,21 @@ pub struct SpreadReport {
 }
 
 /// One window.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// let all = &trace.report.windows[0];
+/// assert_eq!((all.from_ns, all.untraced_ns), (0, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct WindowReport {
     /// `all`, a name that was asked for, or `boost-N`.
@@ -141,6 +203,22 @@ fn as_map<S: Serializer>(tasks: &[(String, ShareReport)], to: S) -> Result<S::Ok
 }
 
 /// One task in a window.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// let boost = trace.report.windows.iter().find(|w| w.name == "boost-1").ok_or("no boost")?;
+/// let (_, low) = boost.tasks.iter().find(|(name, _)| name == "low").ok_or("no such task")?;
+/// assert!((low.share - 0.5).abs() < 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct ShareReport {
     /// Running, ns.
@@ -154,6 +232,23 @@ pub struct ShareReport {
 }
 
 /// One boost: a stretch at one better prio.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// let boost = &trace.report.boosts[0];
+/// assert_eq!((boost.task.as_str(), boost.by.as_deref()), ("low", Some("high")));
+/// assert_eq!((boost.from_prio, boost.to_prio), (130, 120));
+/// assert_eq!(boost.verdict, "share-follows");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct BoostReport {
     /// Its window, if its begin was seen.
@@ -203,6 +298,22 @@ pub struct BoostReport {
 }
 
 /// One CPU.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// let cpu = &trace.report.cpus[0];
+/// assert_eq!((cpu.cpu, cpu.lost_events, cpu.contradictions), (0, 0, 0));
+/// assert!(cpu.busy_ns > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct CpuReport {
     /// Its number.
@@ -220,6 +331,22 @@ pub struct CpuReport {
 }
 
 /// What was read.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// let reading = &trace.report.reading;
+/// assert_eq!((reading.bytes, reading.unread), (ftrace.len() as u64, 0));
+/// assert!(reading.events <= reading.lines);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct ReadingReport {
     /// Of text, unpacked.
@@ -249,6 +376,22 @@ pub struct ReadingReport {
 }
 
 /// An event's name and how often it came.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// for other in &trace.report.reading.other {
+///     assert!(other.count > 0, "{}", other.name);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct NameCount {
     /// The event.
@@ -258,6 +401,24 @@ pub struct NameCount {
 }
 
 /// A line that could not be read.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// ftrace.extend(b"this is no event\n");
+/// let trace = read(&ftrace[..], Options::default())?;
+/// assert_eq!(trace.report.reading.unread, 1);
+/// let line = &trace.report.reading.unread_lines[0];
+/// assert_eq!(line.line, trace.report.reading.lines);
+/// assert_eq!(line.text, "this is no event");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct LineReport {
     /// From 1.
@@ -269,6 +430,21 @@ pub struct LineReport {
 }
 
 /// Time going backward.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// let clock = &trace.report.reading.clock;
+/// assert_eq!((clock.back_small, clock.back_large), (0, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct ClockReport {
     /// Steps of up to 10 ms, held at the time before.
@@ -280,6 +456,22 @@ pub struct ClockReport {
 }
 
 /// A stretch that was not recorded.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// let gaps = &trace.report.reading.gaps;
+/// let untraced: u64 = gaps.iter().map(|gap| gap.to_ns - gap.from_ns).sum();
+/// assert_eq!(untraced, trace.report.untraced_ns);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct GapReport {
     /// Begin.
@@ -289,6 +481,22 @@ pub struct GapReport {
 }
 
 /// A marker.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// let trace = read(&ftrace[..], Options::default())?;
+/// for mark in &trace.report.marks {
+///     assert!(mark.at_ns <= trace.report.duration_ns && mark.text.len() <= 128);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct MarkReport {
     /// When.

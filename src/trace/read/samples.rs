@@ -8,7 +8,7 @@
 use crate::model::units::Ns;
 
 /// As many values are kept one by one.
-pub const EXACT: usize = 512;
+pub(super) const EXACT: usize = 512;
 
 /// Values below this have a bucket each.
 const LINEAR: u64 = 64;
@@ -19,7 +19,7 @@ const BUCKETS: usize = LINEAR as usize + ((TOP_BITS - 6) as usize) * (1 << SUB_B
 
 /// Durations, their sum, their longest and their percentiles.
 #[derive(Clone, Debug, Default)]
-pub struct Samples {
+pub(super) struct Samples {
     count: u64,
     sum: u64,
     max: u64,

@@ -8,6 +8,12 @@ use super::tasks::Task;
 use crate::model::units::Ns;
 
 /// What a task does in a span.
+///
+/// ```
+/// use reweight_lab::trace::read::Kind;
+/// assert_eq!(serde_json::to_string(&Kind::Waiting)?, "\"waiting\"");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -22,6 +28,24 @@ pub enum Kind {
 }
 
 /// One span of one task.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// # let options = Options { timeline: 1_000_000, ..Options::default() };
+/// # let timeline = read(&ftrace[..], options)?.timeline;
+/// use reweight_lab::trace::read::Kind;
+/// let ran = timeline.segments.iter().filter(|s| s.kind == Kind::Running);
+/// assert!(ran.clone().count() > 10);
+/// assert!(ran.clone().all(|s| s.from <= s.to));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Place in [`Timeline::tasks`].
@@ -37,6 +61,22 @@ pub struct Segment {
 }
 
 /// A task of the timeline.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// # let options = Options { timeline: 1_000_000, ..Options::default() };
+/// # let timeline = read(&ftrace[..], options)?.timeline;
+/// let names: Vec<&str> = timeline.tasks.iter().map(|lane| lane.name.as_str()).collect();
+/// assert!(names.contains(&"low") && names.contains(&"high"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
     /// Kernel thread id.
@@ -46,6 +86,23 @@ pub struct Lane {
 }
 
 /// Spans in the order in which they ended, so that each task's are in order.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// # let options = Options { timeline: 1_000_000, ..Options::default() };
+/// # let timeline = read(&ftrace[..], options)?.timeline;
+/// assert_eq!(timeline.left_out, 0);
+/// let lane = &timeline.tasks[timeline.segments[0].task as usize];
+/// assert!(!lane.name.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Default)]
 pub struct Timeline {
     /// The spans.

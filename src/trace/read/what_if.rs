@@ -14,6 +14,24 @@ use crate::trace::simulate;
 use crate::workload::{self, Workload};
 
 /// The workload a trace implies, with what the kernel gave its tasks.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// # let options = Options { story: 100_000, ..Options::default() };
+/// # let trace = read(&ftrace[..], options)?;
+/// let what_if = trace.what_if("trace.txt")?;
+/// assert!(what_if.workload.task("low").is_some());
+/// let again = Workload::parse(&what_if.workload.to_json(), "implied.json")?;
+/// assert_eq!(again.tasks.len(), what_if.workload.tasks.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct WhatIf {
     /// Writes itself as rt-app JSON ([`Workload::to_json`]).
@@ -23,6 +41,23 @@ pub struct WhatIf {
 }
 
 /// What a task got, in the trace or in a run.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// # let options = Options { story: 100_000, ..Options::default() };
+/// # let trace = read(&ftrace[..], options)?;
+/// let what_if = trace.what_if("trace.txt")?;
+/// let low = what_if.real.iter().find(|task| task.name == "low").ok_or("no such task")?;
+/// assert!(low.cpu_ns > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Beside {
     /// The task.
@@ -34,6 +69,24 @@ pub struct Beside {
 }
 
 /// One variant's run of the implied workload.
+///
+/// ```
+/// # use reweight_lab::model::pi::Variant;
+/// # use reweight_lab::trace::{self, read::{Options, read}};
+/// # use reweight_lab::workload::{self, Workload, presets};
+/// # let text = presets::named("patch-test").ok_or("no such preset")?.text;
+/// # let patched = workload::Options { pi: Some(Variant::Reweight), ..workload::Options::default() };
+/// # let scenario = Workload::parse(text, "patch-test.json")?.build(&patched)?;
+/// # let mut ftrace = Vec::new();
+/// # trace::ftrace::write(scenario, &mut ftrace)?;
+/// # let options = Options { story: 100_000, ..Options::default() };
+/// # let trace = read(&ftrace[..], options)?;
+/// let what_if = trace.what_if("trace.txt")?;
+/// let runs = what_if.run(None, None)?;
+/// assert_eq!(runs.len(), Variant::ALL.len());
+/// assert!(runs.iter().all(|run| run.tasks.len() == what_if.real.len() && run.gap <= 1.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct ModelReport {
     /// The variant of priority inheritance.
