@@ -28,6 +28,8 @@ class ReweightLabElement extends (/** @type {typeof HTMLElement} */ (globalThis.
   #sight = null;
   /** @type {MutationObserver | null} */
   #nices = null;
+  /** Whether it is in view or near it: out of view the clock stands, whoever started it. */
+  #near = true;
   /** The run as it stood when the element was last taken out. @type {object | null} */
   #kept = null;
   #settle = /** @type {(element: ReweightLabElement) => void} */ (() => {});
@@ -52,9 +54,9 @@ class ReweightLabElement extends (/** @type {typeof HTMLElement} */ (globalThis.
     this.#nices.observe(this, { attributes: true });
     if (typeof IntersectionObserver !== "function") return void this.#start();
     this.#sight ??= new IntersectionObserver((entries) => {
-      const near = entries[entries.length - 1].isIntersecting;
-      if (near) void this.#start().catch(() => {});
-      this.#core?.suspend(!near);
+      this.#near = entries[entries.length - 1].isIntersecting;
+      if (this.#near) void this.#start().catch(() => {});
+      this.#core?.suspend(!this.#near);
     }, { rootMargin: NEAR });
     this.#sight.observe(this);
   }
@@ -168,6 +170,8 @@ class ReweightLabElement extends (/** @type {typeof HTMLElement} */ (globalThis.
       throw new DOMException("The element was removed while it started.", "AbortError");
     }
     this.#core = core;
+    // A call may have started it far from the viewport; nobody will tell that it is out of view.
+    core.suspend(!this.#near);
     this.#settle(this);
     emit("ready", core.state());
     return core;
