@@ -9,7 +9,7 @@ export interface Options {
   hz?: number;
   /** 1 to 1024; scales the tunables only. */
   cpus_online?: number;
-  /** By default the workload's own, or `reweight` where that is stock or not given. */
+  /** By default the workload's own, else `stock`; `compare`'s second run and `write`: else `reweight`. */
   pi?: Variant;
   /** Start nice by task. */
   nice?: Record<string, number>;
@@ -24,9 +24,13 @@ export interface TaskReport {
   wait_ns: number;
   sleep_ns: number;
   blocked_ns: number;
+  /** The effective prio at the end of the run; 120 is nice 0. */
+  prio: number;
+  /** The table weight at the end of the run; 1024 is nice 0. */
+  weight: number;
 }
 
-/** The fields of the command line's `simulate --format json` of the same names; format 1. */
+/** What the command line's `simulate --format json` prints; format 1. */
 export interface Report {
   format: 1;
   kernel: string;
@@ -34,6 +38,10 @@ export interface Report {
   cpus_online: number;
   pi: string;
   duration_ns: number;
+  /** Changes of the running task. */
+  switches: number;
+  /** Picks, those of the running task again included. */
+  decisions: number;
   tasks: TaskReport[];
   windows: WindowResult[];
   notices: string[];
@@ -50,7 +58,7 @@ export class WorkloadError extends Error {
 
 /** One run. `workload`: a preset's name, or rt-app JSON as text or as an object. */
 export function simulate(workload: string | object, options?: Options): Promise<Report>;
-/** The stock kernel, and the chosen variant. */
+/** The stock kernel, and the chosen variant (`reweight`, if none is chosen). */
 export function compare(workload: string | object, options?: Options): Promise<[Report, Report]>;
 /** The scenarios that come with the lab. */
 export function presets(): Promise<Preset[]>;

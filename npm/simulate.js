@@ -30,45 +30,33 @@ function starter(module, file) {
 }
 
 const start = starter(model, "./reweight_lab_bg.wasm");
-const startWriter = starter(second, "./reweight_lab_export_bg.wasm");
+const startSecond = starter(second, "./reweight_lab_export_bg.wasm");
 
-/** Runs both rows and hands the session to `f`; frees it whatever happens. */
-async function session(workload, options, f) {
-  await start();
-  const preset = typeof workload === "string" && model.presets().find((p) => p.name === workload);
-  const text = preset ? preset.text : typeof workload === "string" ? workload : JSON.stringify(workload);
-  let made;
+/** The text of a workload and its name in messages. */
+async function given(workload) {
+  if (typeof workload !== "string") return [JSON.stringify(workload), "workload.json"];
+  // A name has no brace; only for a name is the first module wanted.
+  const preset = !workload.includes("{") && (await presets()).find((p) => p.name === workload);
+  return preset ? [preset.text, preset.name] : [workload, "workload.json"];
+}
+
+/** What a refusal of the model is as an error; what is none of it, as it came. */
+const thrown = (refusal) => (refusal instanceof Error ? refusal : new WorkloadError(refusal));
+
+export async function simulate(workload, options = {}) {
+  const [text, name] = await given(workload);
+  await startSecond();
   try {
-    made = new model.Session(text, preset ? preset.name : "workload.json", options);
+    return second.report(text, name, options);
   } catch (refusal) {
-    if (refusal instanceof WebAssembly.RuntimeError) throw refusal;
-    throw new WorkloadError(refusal);
-  }
-  try {
-    return f(made);
-  } finally {
-    made.free();
+    throw thrown(refusal);
   }
 }
 
-function report(made, row) {
-  const info = made.info();
-  const run = made.runs()[row];
-  const whole = made.range(row, 0, info.duration_ns).tasks;
-  return {
-    format: 1, kernel: info.kernel, hz: info.hz, cpus_online: info.cpus_online, pi: run.pi, duration_ns: info.duration_ns,
-    tasks: info.tasks.map(({ name, policy, nice }) => {
-      const spent = whole[name];
-      return { name, policy, nice, cpu_ns: spent.run_ns, wait_ns: spent.wait_ns, sleep_ns: spent.sleep_ns, blocked_ns: spent.blocked_ns };
-    }),
-    windows: run.windows,
-    notices: info.notices,
-  };
-}
-
-export const simulate = (workload, options = {}) => session(workload, options, (made) => report(made, 1));
-
-export const compare = (workload, options = {}) => session(workload, options, (made) => [report(made, 0), report(made, 1)]);
+export const compare = async (workload, options = {}) => [
+  await simulate(workload, { ...options, pi: "stock" }),
+  await simulate(workload, { ...options, pi: options.pi ?? "reweight" }),
+];
 
 export async function presets() {
   await start();
@@ -76,11 +64,17 @@ export async function presets() {
 }
 
 export async function write(workload, format, options = {}) {
-  const [text, pi] = await session(workload, options, (made) => [made.workload(), made.info().pi]);
-  await startWriter();
+  const [text, name] = await given(workload);
+  await start();
+  await startSecond();
+  let made;
   try {
-    return second.write_run(text, "workload.json", pi, format);
+    // With the options in it.
+    made = new model.Session(text, name, options);
+    return second.write_run(made.workload(), "workload.json", made.info().pi, format);
   } catch (refusal) {
-    throw new WorkloadError(refusal);
+    throw thrown(refusal);
+  } finally {
+    made?.free();
   }
 }

@@ -277,6 +277,11 @@ fn clippy(project: &Project) -> Result<Option<String>> {
         cmd.args(["--test", &name]);
     }
     project::run(cmd.args(deny))?;
+    // The second module's code is not in the first.
+    if let Some(mut cmd) = wasm.clippy()? {
+        cmd.args(["--package", "reweight-lab", "--lib", "--features", "export"]);
+        project::run(cmd.args(deny))?;
+    }
     Ok(None)
 }
 
