@@ -103,6 +103,24 @@ test("a part that was not copied", async ({ page }) => {
   await expect(page.locator("reweight-lab p")).toContainText("core/start.js");
 });
 
+test("a policy that lets it fetch nothing", async ({ page }) => {
+  await page.route("**/_alone.html", (route) => route.fulfill({
+    contentType: "text/html", headers: { "content-security-policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; img-src data:" },
+    body: hostPage('<script type="module" src="/reweight-lab.js"></script>'),
+  }));
+  await page.addInitScript(() => document.addEventListener("error", (e) => (/** @type {any} */ (window).why = /** @type {any} */ (e).detail), { once: true }));
+  await page.goto("/_alone.html");
+  await expect(page.locator("reweight-lab .note")).toContainText("connect-src");
+  expect(await page.evaluate(() => /** @type {any} */ (window).why.cause)).toBe("no-answer");
+});
+
+test("further parts that were not copied", async ({ page }) => {
+  await page.route("**/core/below.js", (route) => route.fulfill({ status: 404 }));
+  await page.goto("/");
+  await page.locator("[data-control=share]").first().click();
+  await expect(page.locator("reweight-lab")).toContainText("A further part of the lab did not arrive");
+});
+
 test("words that were not copied", async ({ page }) => {
   await page.route("**/locales/en.json", (route) => route.fulfill({ status: 404 }));
   const { text, detail } = await noteOf(page, '<script type="module" src="/reweight-lab.js"></script>');

@@ -1,5 +1,5 @@
 // A WebDriver server for machines that have a browser but no driver for it: as much of the protocol as the
-// wasm test runner speaks, over Playwright. CHROME names the browser; `--port=N` where to listen.
+// wasm test runner and tests/page/drive.spec.mjs speak, over Playwright. CHROME names the browser; `--port=N` where to listen.
 import { createServer } from "node:http";
 import { chromium } from "@playwright/test";
 
@@ -13,11 +13,14 @@ let page;
 /** @param {string} method @param {string} path @param {any} body */
 async function answer(method, path, body) {
   if (method === "POST" && path === "/session") {
-    const { binary, args } = body.desiredCapabilities?.["goog:chromeOptions"] ?? {};
+    const asked = body.capabilities?.alwaysMatch ?? body.desiredCapabilities;
+    const { binary, args } = asked?.["goog:chromeOptions"] ?? {};
     browser = await chromium.launch({ executablePath: binary ?? process.env.CHROME, args });
-    page = await browser.newPage();
-    return {};
+    // A driver's scripts are not the page's: its policy does not count for them.
+    page = await browser.newPage({ bypassCSP: true });
+    return { sessionId: "1", capabilities: {} };
   }
+  if (path === "/status") return { ready: true, message: "" };
   if (!page) throw new Error(`no session for ${method} ${path}`);
   if (method === "GET") return { capabilities: { browserName: "chrome" } };
   if (method === "DELETE") {
@@ -28,6 +31,10 @@ async function answer(method, path, body) {
   if (path.endsWith("/url")) return void (await page.goto(body.url));
   if (path.endsWith("/execute/sync")) {
     const run = ({ script, args }) => new Function(script).apply(null, args);
+    return page.evaluate(run, body);
+  }
+  if (path.endsWith("/execute/async")) {
+    const run = ({ script, args }) => new Promise((done) => void new Function(script).apply(null, [...args, done]));
     return page.evaluate(run, body);
   }
   throw new Error(`not spoken here: ${method} ${path}`);
