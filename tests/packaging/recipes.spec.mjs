@@ -1,5 +1,6 @@
 // Each recipe of docs/embedding.md as it is written there: a real site from the packed artefact, driven in a browser.
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
@@ -84,6 +85,35 @@ for (const name of ["plain", "classic"]) {
   });
 }
 
+test("pinned, with the hash of this very build; with another the browser refuses it", async ({ page }) => {
+  const folder = site("pinned");
+  const version = JSON.parse(readFileSync(join(pack, "package.json"), "utf8")).version;
+  cpSync(pack, join(folder, `reweight-lab@${version}`), { recursive: true });
+  const hash = JSON.parse(readFileSync(join(pack, "integrity.json"), "utf8"))["reweight-lab.inline.js"];
+  expect(hash).toMatch(/^sha384-[\w+/]{64}$/);
+  const file = join(folder, "index.html");
+  const text = readFileSync(file, "utf8");
+  expect(text).toContain("sha384-OF-THIS-FILE");
+  writeFileSync(file, text.replace("sha384-OF-THIS-FILE", hash));
+  await drive(page, folder, { strict: true });
+  const other = hash.replace(/^sha384-./, (/** @type {string} */ m) => `sha384-${m.endsWith("A") ? "B" : "A"}`);
+  writeFileSync(file, text.replace("sha384-OF-THIS-FILE", other));
+  const { address, stop } = await serve(folder, true);
+  const refused = page.waitForEvent("console", (m) => m.type() === "error" && m.text().includes("integrity"));
+  await page.goto(address);
+  await refused;
+  expect(await page.evaluate(() => customElements.get("reweight-lab") === undefined)).toBe(true);
+  stop();
+});
+
+test("the table of hashes names every file, each with its own", () => {
+  const table = JSON.parse(readFileSync(join(pack, "integrity.json"), "utf8"));
+  for (const name of ["reweight-lab.js", "core/start.js", "reweight_lab_bg.wasm", "reweight-lab.html", "locales/en.json"]) expect(table).toHaveProperty([name]);
+  for (const [name, hash] of Object.entries(table)) {
+    expect(hash, name).toBe(`sha384-${createHash("sha384").update(readFileSync(join(pack, name))).digest("base64")}`);
+  }
+});
+
 test("Sphinx, by the directive", async ({ page }) => {
   const folder = site("sphinx");
   cpSync(pack, join(folder, "_static/reweight-lab"), { recursive: true });
@@ -97,6 +127,23 @@ test("mdBook", async ({ page }) => {
   cpSync(pack, join(folder, "src/reweight-lab"), { recursive: true, filter: (f) => extname(f) !== ".md" });
   run(program("mdbook"), ["build"], folder);
   await drive(page, join(folder, "book"));
+});
+
+test("mdBook, by the preprocessor", async ({ page }) => {
+  const folder = site("mdbook-preprocessor");
+  cpSync(pack, join(folder, "src/reweight-lab"), { recursive: true, filter: (f) => extname(f) !== ".md" });
+  cpSync(join(root, "integrations/mdbook/reweight_lab.py"), join(folder, "reweight_lab.py"));
+  run(program("mdbook"), ["build"], folder);
+  await drive(page, join(folder, "book"), { path: "locks/pi.html" });
+  // A mistake ends the build, with the chapter's name.
+  writeFileSync(join(folder, "src/locks/pi.md"), "{{#reweight-lab colour=red}}");
+  let said = "";
+  try {
+    run(program("mdbook"), ["build"], folder);
+  } catch (error) {
+    said = /** @type {{ stderr: string }} */ (error).stderr;
+  }
+  expect(said).toContain("locks/pi.md: reweight-lab: expected a preset or one of the element's attributes, found 'colour=red'");
 });
 
 test("MkDocs Material", async ({ page }) => {
@@ -210,6 +257,29 @@ test("importing the package in Node does nothing; the model runs there", async (
   expect([refused, wrote, dom]).toEqual([["WorkloadError", 1], true, false]);
 });
 
+test("a report in Node is the command line's, to the digit", async () => {
+  test.setTimeout(600_000);
+  const cases = [
+    ["patch-test", {}, []],
+    ["patch-test", { pi: "reweight", kernel: "6.1", hz: 250 }, ["--pi", "reweight", "--kernel", "6.1", "--hz", "250"]],
+    ["two-waiters-weak-first", { pi: "reweight-v2", cpus_online: 4 }, ["--pi", "reweight-v2", "--cpus-online", "4"]],
+    ["rt-waiter", { pi: "reweight-fixed", duration_ns: 3_000_000_000 }, ["--pi", "reweight-fixed", "--duration", "3s"]],
+    ["timeout", { pi: "proxy-exec" }, ["--pi", "proxy-exec"]],
+    ["fork-boosted", {}, []],
+  ];
+  const script = `
+    import { simulate } from "reweight-lab/simulate";
+    const all = [];
+    for (const [name, options] of ${JSON.stringify(cases)}) all.push(await simulate(name, options));
+    console.log(JSON.stringify(all));`;
+  const reports = JSON.parse(run(process.execPath, ["--input-type=module", "-e", script], join(work, "js")));
+  for (const [i, [name, , args]] of /** @type {[string, object, string[]][]} */ (cases).entries()) {
+    const printed = run(process.env.CARGO ?? "cargo", ["run", "--quiet", "--package", "reweight-lab", "--", "simulate", name, "--format", "json", ...args], root);
+    expect(reports[i], name).toEqual(JSON.parse(printed));
+    expect(Object.keys(reports[i]), name).toEqual(Object.keys(JSON.parse(printed)));
+  }
+});
+
 test("the package's types are those of what it does", async () => {
   const folder = join(work, "js/types");
   mkdirSync(folder, { recursive: true });
@@ -219,12 +289,13 @@ const lab = document.querySelector("reweight-lab")!;
 lab.addEventListener("change", (e) => e.detail.control.length);
 const share: number = lab.state().runs[1].windows[0].tasks.low.share;
 lab.setPi("reweight-fixed");
+const weight = async () => (await simulate("patch-test")).tasks[0].weight + (await simulate("patch-test")).decisions;
 const report: Promise<Report> = simulate("patch-test", { pi: "none", nice: { low: 1 } });
 // @ts-expect-error a variant that is not one
 lab.setPi("fast");
 // @ts-expect-error an option that is not one
 simulate("patch-test", { nices: {} });
-export { share, report };
+export { share, report, weight };
 `);
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   run(process.execPath, [tsc, "--noEmit", "--strict", "--target", "esnext", "--module", "esnext", "--moduleResolution", "bundler", "--skipLibCheck", "good.ts"], folder);

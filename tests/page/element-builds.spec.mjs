@@ -1,4 +1,5 @@
 // The other builds: the classic script, the one file, and what each does where it was not meant to run.
+import { readFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, plain, test } from "./lab.mjs";
 
@@ -68,6 +69,24 @@ test("the one file takes its start state from its address", async ({ page }) => 
   await page.goto(`${pathToFileURL(`${dist}reweight-lab.html`).href}?low-nice=5&kernel=6.1`);
   await expect(share(page, "a")).toHaveText(/^24\.[67]\s%$/);
   expect(await page.evaluate(() => /** @type {any} */ (document.querySelector("reweight-lab")).state().kernel)).toBe("6.1");
+});
+
+test("the WebAssembly needs what docs/embedding.md says, no more and no less", () => {
+  const document = readFileSync(new URL("../../docs/embedding.md", import.meta.url), "utf8");
+  const row = document.split("\n").find((line) => line.startsWith("| WebAssembly: ")) ?? "";
+  const told = [...row.matchAll(/`([\w-]+)`/g)].map((m) => m[1]).sort();
+  expect(told.length).toBeGreaterThan(3);
+  for (const name of ["reweight_lab_bg.wasm", "reweight_lab_export_bg.wasm"]) {
+    const [section] = WebAssembly.Module.customSections(new WebAssembly.Module(readFileSync(`${dist}${name}`)), "target_features");
+    // A count, then each as a plus, a length and a name.
+    const bytes = Buffer.from(section);
+    const needed = [];
+    for (let at = 1; at < bytes.length; at += 2 + bytes[at + 1]) {
+      expect(String.fromCharCode(bytes[at])).toBe("+");
+      needed.push(bytes.toString("latin1", at + 2, at + 2 + bytes[at + 1]));
+    }
+    expect(needed.sort(), name).toEqual(told);
+  }
 });
 
 plain("the page of modules, opened from disk, says what to do", async ({ page }) => {

@@ -1,7 +1,8 @@
 // Makes the further builds of a finished folder: one classic script, one module and one page with everything inside.
-// All are the same modules; only core/assets.js, which names the files, is another.
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+// All are the same modules; only core/assets.js, which names the files, is another. Last, the hash of each file.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
 import { build } from "esbuild";
 
 const root = process.argv[2];
@@ -79,3 +80,11 @@ html = put(html, '<script src="hint.js" defer></script>\n', "");
 // In the text of a script only its end tag, and what opens a comment, must not stand.
 html = put(html, "</body>", `<script>${script.replace(/<\/(script)/gi, "<\\/$1").replace(/<!--/g, "<\\!--")}</script>\n</body>`);
 writeFileSync(join(root, "reweight-lab.html"), html);
+
+// ---- what a page may pin: the hash of every file, in the form of the attribute `integrity` -----------
+const hash = (name) => `sha384-${createHash("sha384").update(readFileSync(join(root, name))).digest("base64")}`;
+const files = readdirSync(root, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && !/\.d\.ts$|^integrity\.json$/.test(entry.name))
+  .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)).split(sep).join("/"))
+  .sort();
+writeFileSync(join(root, "integrity.json"), `${JSON.stringify(Object.fromEntries(files.map((name) => [name, hash(name)])), null, 1)}\n`);
