@@ -94,6 +94,22 @@ fn vector_2_long_spans_need_128_bits_and_one_floor() {
     );
 }
 
+/// A.4 steps 3 and 5, by hand: a table weight of 2^33 is halved twice (shift 30), times 4194303 it
+/// is 21 bits too long (shift 9), so the factor is 4194303 * 2^10.
+#[test]
+fn weights_beyond_32_bits_lose_their_low_bits_once() {
+    for low_bits in [0, 3 << 10] {
+        let mut load = LoadWeight {
+            weight: NICE_0_LOAD,
+            inverse: 0,
+        };
+        let weight = (1 << 43) + low_bits;
+        assert_eq!(calc_delta(1, weight, &mut load), 8_388_606);
+        assert_eq!(calc_delta(1000, weight, &mut load), 8_388_606_000);
+        assert_eq!(load.inverse, 4_194_303);
+    }
+}
+
 #[test]
 fn vector_3_inverses_are_worked_out_on_use() {
     for (weight, want) in [
