@@ -777,6 +777,139 @@ fn h61_h62_a_timeout_matters_only_at_the_top() {
     });
 }
 
+fn signal(lab: &mut Lab, ms: u64, task: TaskId) {
+    lab.m.control(Ns::from_ms(ms), Control::Signal { task });
+}
+
+/// D.3, D.7: the call returns EINTR inside the kernel and is made again.
+#[test]
+fn a_signal_sends_a_waiter_to_the_end_of_its_equals() {
+    on_all(|kernel| {
+        for pi in LENDING {
+            let mut lab = Lab::new(kernel, pi);
+            let m = lab.lock();
+            let low = lab.fair(10, &[Lock(m), LONG]);
+            lab.bg();
+            let first = lab.fair(0, &[at(300), Lock(m), LONG]);
+            let second = lab.fair(5, &[at(600), Lock(m), LONG]);
+            lab.to(1000);
+            assert_eq!(lab.m.waiters(m), [first, second]);
+            assert_eq!(lab.is(low).0, 120);
+            signal(&mut lab, 1000, first);
+            lab.to(1500);
+            let of_first = |e: &Event| matches!(e, Event::Lock { task, .. } if *task == first);
+            let told: Vec<_> = lab.told.iter().filter(|(_, e)| of_first(e)).collect();
+            let owner = Some(low);
+            let what = [
+                LockEvent::Blocked { owner },
+                LockEvent::Interrupted,
+                LockEvent::Blocked { owner },
+            ];
+            assert_eq!(told.len(), what.len());
+            for ((_, event), what) in told.iter().zip(what) {
+                let (lock, task) = (m, first);
+                assert_eq!(*event, Event::Lock { lock, task, what });
+            }
+            assert_eq!(lab.m.task(first).state(), State::Blocked(m));
+            // The first in line lends; the second version has it by nice, the ideal asks for the best.
+            let line = match pi {
+                ReweightV2 => [first, second],
+                _ => [second, first],
+            };
+            let prio = match pi {
+                ReweightV2 | ReweightFixed => 120,
+                _ => 125,
+            };
+            assert_eq!(lab.m.waiters(m), line, "{} {}", kernel.name, pi.name());
+            assert_eq!(lab.is(low).0, prio, "{} {}", kernel.name, pi.name());
+        }
+    });
+}
+
+#[test]
+fn a_signal_keeps_the_instant_at_which_patience_ends() {
+    on_all(|kernel| {
+        for pi in LENDING {
+            let mut lab = Lab::new(kernel, pi);
+            let m = lab.lock();
+            lab.fair(10, &[Lock(m), LONG]);
+            let high = lab.fair(0, &[at(300), timed(m, 1000), at(60_000)]);
+            signal(&mut lab, 700, high);
+            lab.to(1290);
+            assert_eq!(lab.m.waiters(m), [high]);
+            lab.to(1320);
+            assert!(lab.m.waiters(m).is_empty());
+            let out = |e: &Event| {
+                matches!(
+                    e,
+                    Event::Lock {
+                        what: LockEvent::TimedOut,
+                        ..
+                    }
+                )
+            };
+            assert!(lab.first(out).is_some());
+        }
+    });
+}
+
+/// I.4 holds for signals: who was handed the lock in the meantime has it, and no call fails.
+#[test]
+fn a_signal_that_comes_with_the_lock_changes_nothing() {
+    on_all(|kernel| {
+        for pi in LENDING {
+            let mut lab = Lab::new(kernel, pi);
+            let m = lab.lock();
+            // The real-time task releases and runs on: the waiter, woken, cannot run yet.
+            lab.rt(10, &[Lock(m), at(600), Unlock(m), spin(300), at(60_000)]);
+            let high = lab.fair(0, &[at(300), Lock(m), spin(50), Unlock(m), LONG]);
+            signal(&mut lab, 700, high);
+            lab.to(2000);
+            let stray = |e: &Event| {
+                matches!(
+                    e,
+                    Event::Lock {
+                        what: LockEvent::Interrupted,
+                        ..
+                    }
+                )
+            };
+            assert!(lab.first(stray).is_none(), "{} {}", kernel.name, pi.name());
+            assert_eq!(lab.m.owner(m), None);
+        }
+    });
+}
+
+#[test]
+fn a_signal_to_who_waits_for_no_lock_changes_nothing() {
+    on_all(|kernel| {
+        let run = |signals: bool| {
+            let mut lab = Lab::new(kernel, Stock);
+            let sleeper = lab.fair(0, &[at(300), LONG]);
+            let runner = lab.bg();
+            let nobody = TaskId(99);
+            if signals {
+                for task in [sleeper, runner, nobody] {
+                    signal(&mut lab, 100, task);
+                }
+            }
+            lab.to(600);
+            let refused = |e: &Event| {
+                matches!(
+                    e,
+                    Event::Refused {
+                        refusal: Refusal::NoSuchTask,
+                        ..
+                    }
+                )
+            };
+            assert_eq!(lab.first(refused).is_some(), signals, "ESRCH");
+            (lab.cpu(sleeper), lab.cpu(runner))
+        };
+        assert_eq!(run(true), run(false));
+    });
+}
+
 #[test]
 fn h63_a_boost_of_a_sleeping_or_blocked_holder_queues_nobody() {
     on_all(|kernel| {

@@ -212,6 +212,25 @@ fn locks_exclude_and_nobody_gives_back_what_is_another_s() {
     }
 }
 
+/// A signal without a handler would end the process; the wait goes on, and so does a sleep.
+#[test]
+fn a_signal_breaks_off_no_wait_for_good() {
+    let text = r#"{ "global": { "pi_enabled": true }, "tasks": {
+      "low": { "priority": 10, "loop": 1, "lock": "M", "sleep": 200000, "unlock": "M", "suspend": "end" },
+      "high": { "delay": <30>, "loop": 1, "lock": "M", "run": 3000, "unlock": "M", "suspend": "end" },
+      "sleeper": { "loop": 1, "sleep": 150000, "run": 2000, "suspend": "end" } },
+      "lab": { "duration": <400>, "controls": [
+        { "at": <80>, "task": "high", "signal": true }, { "at": <100>, "task": "sleeper", "signal": true },
+        { "at": <120>, "task": "high", "signal": true } ] } }"#;
+    let through = |r: &Value| {
+        ns(task(r, "high"), "cpu_ns") >= 3_000_000 && ns(task(r, "sleeper"), "cpu_ns") >= 2_000_000
+    };
+    let report = record_until(text, &[], through);
+    let (high, sleeper) = (task(&report, "high"), task(&report, "sleeper"));
+    assert!(ns(high, "blocked_ns") >= 150_000_000, "{high}");
+    assert!(ns(sleeper, "cpu_ns") >= 2_000_000, "{sleeper}");
+}
+
 #[test]
 fn every_kind_of_step_is_run_and_the_run_ends_when_it_should() {
     let text = r#"{ "global": { "pi_enabled": true }, "tasks": {

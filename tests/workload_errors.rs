@@ -311,10 +311,13 @@ const ROWS: &[(&str, &str)] = &[
      r#"f:1:56: lab.controls[0]: expected "at" in the control"#),
     // control without change
     (r#"{"tasks":{"t":{"run":1,"lock":"M"}},"lab":{"controls":[{"at":1,"task":"t"}]}}"#,
-     r#"f:1:56: lab.controls[0]: expected one change: "task" with "nice", "policy" or "timeout", or "pi" alone"#),
+     r#"f:1:56: lab.controls[0]: expected one change: "task" with "nice", "policy", "timeout" or "signal", or "pi" alone"#),
     // control with two
     (r#"{"tasks":{"t":{"run":1,"lock":"M"}},"lab":{"controls":[{"at":1,"task":"t","nice":1,"policy":"SCHED_IDLE"}]}}"#,
-     r#"f:1:56: lab.controls[0]: expected one change: "task" with "nice", "policy" or "timeout", or "pi" alone"#),
+     r#"f:1:56: lab.controls[0]: expected one change: "task" with "nice", "policy", "timeout" or "signal", or "pi" alone"#),
+    // control without its signal
+    (r#"{"tasks":{"t":{"run":1,"lock":"M"}},"lab":{"controls":[{"at":1,"task":"t","signal":false}]}}"#,
+     "f:1:84: lab.controls[0].signal: expected true: a signal that is not sent is no change"),
     // control nice
     (r#"{"tasks":{"t":{"run":1,"lock":"M"}},"lab":{"controls":[{"at":1,"task":"t","nice":-21}]}}"#,
      "f:1:82: lab.controls[0].nice: expected a nice value in -20..19, found -21"),

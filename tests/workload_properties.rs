@@ -118,6 +118,7 @@ fn lab() -> impl Strategy<Value = String> {
             "{{ \"at\": {at}, \"task\": \"first\", \"policy\": \"SCHED_BATCH\" }}"
         )),
         time().prop_map(|at| format!("{{ \"at\": {at}, \"task\": \"first\", \"timeout\": {at} }}")),
+        time().prop_map(|at| format!("{{ \"at\": {at}, \"task\": \"first\", \"signal\": true }}")),
         time().prop_map(|at| format!("{{ \"at\": {at}, \"pi\": \"reweight\" }}")),
     ];
     let kernel = prop::sample::select(vec!["6.1", "6.6", "6.12", "6.13", "6.18"]);

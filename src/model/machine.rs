@@ -92,6 +92,11 @@ pub enum Control {
         /// When it expires.
         at: Ns,
     },
+    /// A signal with a handler, which takes no time: a wait for a lock is broken off and begun anew (D.7).
+    Signal {
+        /// To whom.
+        task: TaskId,
+    },
     /// An interrupt keeps a CPU busy: the current task is charged, decisions wait (replays).
     Interrupt {
         /// Where.
@@ -493,6 +498,11 @@ impl Machine {
                     self.change_lock_timeout(task, at);
                 }
             }
+            Control::Signal { task } => {
+                if self.exists(task, obs) {
+                    self.send_signal(task, obs);
+                }
+            }
         }
     }
 
@@ -613,6 +623,7 @@ impl Machine {
             pi_waiters: Vec::new(),
             held: Vec::new(),
             blocked_donor: None,
+            signal_pending: false,
             resumed: false,
             timer_token: 0,
             parent,

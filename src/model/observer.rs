@@ -230,6 +230,8 @@ pub enum LockEvent {
     },
     /// The task no longer waits: its timeout acted.
     TimedOut,
+    /// The task left the line: a signal broke its wait off, which it begins anew at once.
+    Interrupted,
     /// The call was refused: it would have closed a cycle (or the chain is deeper than 1024).
     Deadlock,
     /// Unlock by a task that does not own it (EPERM).

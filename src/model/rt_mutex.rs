@@ -299,6 +299,7 @@ impl Machine {
         }
         self.tasks[t.index()].pi_blocked_on = None;
         self.tasks[t.index()].blocked_donor = None;
+        self.tasks[t.index()].signal_pending = false;
         self.tasks[t.index()].cursor.doing = Doing::Nothing;
         self.disarm_timer(t);
         self.own(lock, t, obs);
@@ -335,6 +336,7 @@ impl Machine {
         } else if expired {
             // I.4: a timeout acts only here, in the waiter's own context.
             self.disarm_timer(t);
+            self.tasks[t.index()].signal_pending = false;
             self.tasks[t.index()].cursor.doing = Doing::Nothing;
             self.tasks[t.index()].cursor.skip_next_unlock(lock);
             obs.event(
@@ -346,6 +348,18 @@ impl Machine {
                 },
             );
             self.remove_waiter(t, lock, obs);
+        } else if std::mem::take(&mut self.tasks[t.index()].signal_pending) {
+            // The call returns EINTR inside the kernel and is made again: behind its equals now.
+            obs.event(
+                self,
+                &Event::Lock {
+                    lock,
+                    task: t,
+                    what: LockEvent::Interrupted,
+                },
+            );
+            self.remove_waiter(t, lock, obs);
+            self.lock(t, lock, expires, obs);
         } else {
             if self.locks[lock.index()].mode == Mode::Plain
                 && self.tasks[t.index()].pi_blocked_on != Some(lock)

@@ -6,6 +6,7 @@
 use super::machine::{Machine, TimerKind};
 use super::observer::{Event, Observer, Refusal};
 use super::program::{Doing, Step, next_expiry};
+use super::rt_mutex::Mode;
 use super::task::{Policy, State};
 use super::units::{BarrierId, CondId, LockId, Ns, SemId, TaskId};
 
@@ -249,6 +250,22 @@ impl Machine {
             self.tasks[t.index()].blocked_donor = None;
             self.wake(t, None, false, obs);
         }
+    }
+
+    /// D.3, D.7: a signal merely wakes the waiter, which leaves the lock in its own context. Other
+    /// sleep is gone on with, and who runs has its handler done at once.
+    pub(crate) fn send_signal(&mut self, t: TaskId, obs: &mut dyn Observer) {
+        let doing = self.tasks[t.index()].cursor.doing;
+        let (Doing::Locking { lock, .. } | Doing::Spinning { lock, .. }) = doing else {
+            return;
+        };
+        // Under proxy execution the wait is a kernel mutex's: it cannot be interrupted.
+        if self.locks[lock.index()].mode == Mode::Proxy {
+            return;
+        }
+        self.tasks[t.index()].signal_pending = true;
+        // A spinner sees it when it stops to spin.
+        self.wake(t, None, false, obs);
     }
 
     /// The lock a task waits for now gives up at another instant.

@@ -387,6 +387,8 @@ pub struct Task {
     pub(crate) held: Vec<LockId>,
     /// Proxy execution: the kernel mutex it waits for while it stays queued.
     pub(crate) blocked_donor: Option<LockId>,
+    /// A signal came while it waited for a lock: it acts when the task runs.
+    pub(crate) signal_pending: bool,
     /// Started from a recorded state: its load and prio are as found.
     pub(crate) resumed: bool,
     /// Which armed timer may still wake it.

@@ -113,6 +113,8 @@ pub enum Error {
     TooFewCpus(usize, usize),
     /// Tracefs is needed and cannot be used: why.
     NoTrace(String),
+    /// The file sends signals, and the system takes no handler for them: why.
+    NoHandler(String),
     /// Somebody had enough.
     Interrupted(Ns),
 }
@@ -136,6 +138,10 @@ impl fmt::Display for Error {
             Error::NoTrace(why) => {
                 write!(f, "ftrace text needs tracefs, which cannot be used: {why}")
             }
+            Error::NoHandler(why) => write!(
+                f,
+                "the file sends signals, for which the system takes no handler: {why}"
+            ),
             Error::Interrupted(at) => {
                 write!(f, "interrupted after {} s; nothing is told", Seconds(*at))
             }

@@ -48,6 +48,7 @@ pub(super) fn run(
         return Err(Error::TooManyThreads(plan.tasks.len()));
     }
     more_files();
+    take_signals(plan)?;
     let shared = Arc::new(Shared::new(plan, cpus));
     let tracing = Tracing::start(&shared.cpus);
     if let (true, Err(why)) = (options.needs_trace, &tracing) {
@@ -90,6 +91,19 @@ pub(super) fn run(
         threads,
         trace,
     })
+}
+
+/// Signals of the plan go to a handler that does nothing: without one they would end the process.
+///
+/// # Errors
+/// [`Error::NoHandler`]: the system takes no handler.
+fn take_signals(plan: &Plan) -> Result<(), Error> {
+    let signals = |(_, c): &(Ns, Control)| matches!(c, Control::Signal { .. });
+    if plan.controls.iter().any(signals) {
+        signal_hook::flag::register(signal_hook::consts::SIGUSR1, Arc::default())
+            .map_err(|e| Error::NoHandler(rights::words(&e)))?;
+    }
+    Ok(())
 }
 
 /// Each thread keeps a file of /proc open.
@@ -226,6 +240,7 @@ fn act(control: &Control, shared: &Shared) {
         Control::Scheduler { task, scheduling } => {
             rights::schedule(shared, &threads[task.index()], scheduling);
         }
+        Control::Signal { task } => sys::signal(threads[task.index()].tid()),
         // The plan has put these elsewhere, and a file has no others.
         Control::Variant(_)
         | Control::Spawn(_)

@@ -1,5 +1,5 @@
-//! The two system calls that `record` needs and no safe library offers: the CPU clock of another
-//! thread, and `sched_setattr()`. All else goes through rustix.
+//! The three system calls that `record` needs and no safe library offers: the CPU clock of another
+//! thread, a signal to one thread, and `sched_setattr()`. All else goes through rustix.
 
 use std::io;
 
@@ -65,6 +65,16 @@ pub(super) fn thread_cpu(tid: i32) -> io::Result<Ns> {
     } else {
         Err(io::Error::last_os_error())
     }
+}
+
+/// Sends SIGUSR1 to one thread of this process. Who has ended gets none.
+///
+/// The caller has seen to a handler: without one the signal ends the process.
+#[expect(unsafe_code, reason = "safe libraries signal whole processes only")]
+pub(super) fn signal(tid: i32) {
+    let process = rustix::process::getpid().as_raw_nonzero().get();
+    // SAFETY: the call takes three numbers and touches no memory of ours.
+    unsafe { libc::syscall(libc::SYS_tgkill, process, tid, libc::SIGUSR1) };
 }
 
 #[cfg(test)]

@@ -253,6 +253,11 @@ impl stream::Format for Chrome {
                         let name = context.names.all().lock(lock).to_owned();
                         return self.instant(context, task, &format!("gave up waiting for {name}"));
                     }
+                    LockEvent::Interrupted => {
+                        let name = context.names.all().lock(lock).to_owned();
+                        let text = format!("a signal: waits for {name} anew");
+                        return self.instant(context, task, &text);
+                    }
                     _ => return Ok(()),
                 };
                 self.lock_slice(context, lock.index())?;

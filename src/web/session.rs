@@ -251,7 +251,7 @@ impl Session {
                         edit.priority = *priority;
                     }
                     Action::Pi(variant) => edit.pi = Some(variant.name()),
-                    Action::Timeout { .. } => {}
+                    Action::Timeout { .. } | Action::Signal { .. } => {}
                 }
                 edit
             })
@@ -932,6 +932,7 @@ impl Row {
                     }
                     LockEvent::Released { next: None } => "unlock",
                     LockEvent::TimedOut => "timeout",
+                    LockEvent::Interrupted => "signal",
                     LockEvent::Deadlock => "deadlock",
                     LockEvent::NotOwner => return None,
                     LockEvent::OwnerDied { .. } => "owner-died",

@@ -298,6 +298,7 @@ impl<'w> Compiler<'w> {
                         task: id,
                         at: change.at.saturating_add(after),
                     },
+                    Action::Signal { .. } => Control::Signal { task: id },
                     Action::Pi(variant) => Control::Variant(variant),
                 };
                 self.machine.control(change.at, control);

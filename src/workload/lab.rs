@@ -62,6 +62,11 @@ pub enum Action {
         /// From the change to giving up.
         after: Ns,
     },
+    /// A signal with a handler: the task begins its wait for a lock anew, behind its equals.
+    Signal {
+        /// To whom.
+        task: String,
+    },
 }
 
 impl Action {
@@ -70,7 +75,8 @@ impl Action {
         match self {
             Action::Nice { task, .. }
             | Action::Policy { task, .. }
-            | Action::Timeout { task, .. } => Some(task),
+            | Action::Timeout { task, .. }
+            | Action::Signal { task } => Some(task),
             Action::Pi(_) => None,
         }
     }
@@ -79,7 +85,8 @@ impl Action {
         match self {
             Action::Nice { task, .. }
             | Action::Policy { task, .. }
-            | Action::Timeout { task, .. } => Some(task),
+            | Action::Timeout { task, .. }
+            | Action::Signal { task } => Some(task),
             Action::Pi(_) => None,
         }
     }

@@ -201,7 +201,7 @@ impl<'t> Reader<'t> {
         let start = self.text.at();
         let mut items = self.text.object("an object with \"at\"")?;
         let (mut at, mut task, mut nice, mut policy) = (None, None, None, None);
-        let (mut priority, mut pi, mut timeout) = (None, None, None);
+        let (mut priority, mut pi, mut timeout, mut signal) = (None, None, None, None);
         let mut task_at = start;
         while let Some(key) = self.text.key(&mut items)? {
             match &*key.name {
@@ -221,6 +221,14 @@ impl<'t> Reader<'t> {
                 }
                 "pi" => pi = Some(self.variant(&key)?),
                 "timeout" => timeout = Some(self.lab_time(&key)?),
+                "signal" => {
+                    let at = self.text.at();
+                    if !self.flag(&key)? {
+                        let message = "expected true: a signal that is not sent is no change";
+                        return Err(self.text.error(at, message.to_owned()));
+                    }
+                    signal = Some(());
+                }
                 _ => self.unknown(&key)?,
             }
         }
@@ -229,13 +237,13 @@ impl<'t> Reader<'t> {
                 .text
                 .error(start, "expected \"at\" in the control".to_owned()));
         };
-        let action = match (task, nice, policy, pi, timeout) {
-            (None, None, None, Some(variant), None) => Action::Pi(variant),
-            (Some(task), Some(nice), None, None, None) => Action::Nice {
+        let action = match (task, nice, policy, pi, timeout, signal) {
+            (None, None, None, Some(variant), None, None) => Action::Pi(variant),
+            (Some(task), Some(nice), None, None, None, None) => Action::Nice {
                 task,
                 nice: nice as i32,
             },
-            (Some(task), None, Some(policy), None, None) => {
+            (Some(task), None, Some(policy), None, None, None) => {
                 if let Some((n, at)) = priority {
                     if policy == Policy::Deadline {
                         priority = Some((0, at));
@@ -253,9 +261,10 @@ impl<'t> Reader<'t> {
                     priority,
                 }
             }
-            (Some(task), None, None, None, Some(after)) => Action::Timeout { task, after },
+            (Some(task), None, None, None, Some(after), None) => Action::Timeout { task, after },
+            (Some(task), None, None, None, None, Some(())) => Action::Signal { task },
             _ => {
-                let message = "expected one change: \"task\" with \"nice\", \"policy\" or \"timeout\", or \"pi\" alone";
+                let message = "expected one change: \"task\" with \"nice\", \"policy\", \"timeout\" or \"signal\", or \"pi\" alone";
                 return Err(self.text.error(start, message.to_owned()));
             }
         };

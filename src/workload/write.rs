@@ -287,6 +287,7 @@ impl Workload {
                     }
                     Action::Pi(variant) => out.string("pi", variant.name()),
                     Action::Timeout { after, .. } => out.time("timeout", *after),
+                    Action::Signal { .. } => out.flag("signal", true),
                 }
                 out.close('}');
             }

@@ -217,7 +217,7 @@ fn task(c: &mut Choices<'_>, parts: &Parts, forks: bool) -> TaskSpec {
 fn control(c: &mut Choices<'_>, parts: &Parts) -> Control {
     // One more than there are: an impossible request is answered, too.
     let whom = TaskId(c.below(parts.tasks as usize + 1) as u32);
-    match c.below(9) {
+    match c.below(10) {
         0..=2 => Control::Nice {
             task: whom,
             nice: c.of(&[0, 10, -10, 19, -20, 5]),
@@ -232,6 +232,7 @@ fn control(c: &mut Choices<'_>, parts: &Parts) -> Control {
             task: whom,
             at: Ns(c.below(40) as u64 * 1_000_000),
         },
+        8 => Control::Signal { task: whom },
         _ => Control::Interrupt {
             cpu: CpuId(c.below(parts.cpus as usize) as u32),
             lasts: Ns(c.below(8) as u64 * 1_000),
