@@ -910,6 +910,42 @@ fn a_signal_to_who_waits_for_no_lock_changes_nothing() {
     });
 }
 
+/// The C library gives the mutex up by one call and sleeps by the next.
+#[test]
+fn who_waits_on_a_condition_can_be_signalled_before_it_sleeps() {
+    on_all(|kernel| {
+        for (pi, prompt) in LENDING.into_iter().flat_map(|pi| [(pi, true), (pi, false)]) {
+            let mut lab = Lab::new(kernel, pi);
+            let (m, cond) = (lab.lock(), lab.m.add_condition());
+            let wait = Step::Wait {
+                cond,
+                mutex: Some(m),
+            };
+            // High comes for the mutex while low has it, and preempts when it is given up.
+            let low = lab.fair(0, &[Lock(m), spin(50), wait, Unlock(m), LONG]);
+            let pause = if prompt { Step::Sleep(Ns(0)) } else { at(200) };
+            let signals = [
+                at(20),
+                Lock(m),
+                Unlock(m),
+                pause,
+                Step::Signal(cond),
+                at(60_000),
+            ];
+            let high = lab.rt(10, &signals);
+            lab.to(500);
+            let slept = lab.first(
+                |e| matches!(e, Event::State { task, state: State::Sleeping } if *task == low),
+            );
+            assert_eq!(slept.is_none(), prompt, "{} {}", kernel.name, pi.name());
+            assert_eq!(lab.m.owner(m), None);
+            assert_eq!(lab.m.task(high).state(), State::Sleeping);
+            let taken = |e: &Event| matches!(e, Event::Lock { task, what: LockEvent::Acquired, .. } if *task == low);
+            assert_eq!(lab.told.iter().filter(|(_, e)| taken(e)).count(), 2);
+        }
+    });
+}
+
 #[test]
 fn h63_a_boost_of_a_sleeping_or_blocked_holder_queues_nobody() {
     on_all(|kernel| {

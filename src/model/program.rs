@@ -177,6 +177,8 @@ pub(crate) enum Doing {
     },
     /// Spinning on a lock whose owner runs on another CPU.
     Spinning { lock: LockId, expires: Option<Ns> },
+    /// It gave up the mutex of a condition, in a call of its own, and goes to sleep by the next.
+    Waiting { cond: CondId, relock: LockId },
     /// Asleep, nothing left to do but to be woken; a mutex to take first.
     Asleep { relock: Option<LockId> },
 }

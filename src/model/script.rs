@@ -45,6 +45,15 @@ impl Machine {
                 self.retry_lock(t, obs);
                 true
             }
+            Doing::Waiting { cond, relock } => {
+                if self.conds[cond.index()].contains(&t) {
+                    self.sleep(t, Some(relock), obs);
+                } else {
+                    // Signalled in between: the call that would have slept returns.
+                    self.lock(t, relock, None, obs);
+                }
+                true
+            }
             Doing::Asleep { relock } => {
                 self.tasks[t.index()].cursor.doing = Doing::Nothing;
                 if let Some(lock) = relock {
@@ -149,10 +158,13 @@ impl Machine {
 
     fn wait_on(&mut self, t: TaskId, cond: CondId, mutex: Option<LockId>, obs: &mut dyn Observer) {
         self.conds[cond.index()].push_back(t);
-        let held = mutex.filter(|m| self.locks[m.index()].owner == Some(t));
-        self.sleep(t, held, obs);
-        if let Some(mutex) = held {
-            self.release(t, mutex, false, obs);
+        match mutex.filter(|m| self.locks[m.index()].owner == Some(t)) {
+            // The C library unlocks first: whom that wakes may run before the sleep.
+            Some(relock) => {
+                self.tasks[t.index()].cursor.doing = Doing::Waiting { cond, relock };
+                self.release(t, relock, false, obs);
+            }
+            None => self.sleep(t, None, obs),
         }
     }
 
