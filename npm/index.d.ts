@@ -31,6 +31,12 @@ export interface ReweightLabEventMap {
 export class ReweightLabElement extends HTMLElement {
   /** Settles when the model is up and the first picture is painted; not while starting fails. */
   readonly ready: Promise<ReweightLabElement>;
+  /**
+   * Settles when the lab is at rest: started if it is in view or was told to, all arrived and drawn, no number or
+   * colour on its way to another; what waits for a quiet moment is done first. A running clock is no unrest. Rejects
+   * with the sentence shown when it cannot start, and the `cause` of the event `error`.
+   */
+  settled(): Promise<this>;
   preset: string;
   kernel: string;
   hz: number;

@@ -18,7 +18,7 @@ const NAME = "reweight-lab";
 
 /** What may be asked, with the check of its arguments: each a plain value of that kind. @type {Record<string, ("number" | "string" | "workload")[]>} */
 const COMMANDS = {
-  play: [], pause: [], reset: [], undo: [], redo: [], state: [], workload: [],
+  play: [], pause: [], reset: [], undo: [], redo: [], state: [], workload: [], settled: [],
   step: ["number"],
   seek: ["number"],
   setNice: ["string", "number"],
@@ -78,7 +78,7 @@ addEventListener("message", async (event) => {
   const wrong = misfit(command, args);
   if (wrong) return tell({ type: "reply", id, ok: false, message: wrong });
   try {
-    // Not `lab.ready` alone: when starting fails it never settles, and the asker must hear of it.
+    // Not `lab.ready` first: when starting fails it never settles, and the asker must hear of it.
     const act = /** @type {any} */ (lab)[command];
     const result = await act.apply(lab, args);
     tell({ type: "reply", id, ok: true, result: command === "workload" ? result : null, state: lab.state() });

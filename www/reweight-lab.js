@@ -10,10 +10,13 @@
 /** How far outside the viewport a lab starts. */
 const NEAR = "400px";
 
-/** Room for a lab that has not begun: empty ones would all lie in view, and all begin at once. */
+/** Room for a lab whose picture is not there yet: empty ones would all lie in view, and all begin at once. */
 const ROOM = ":host { display: block; min-height: 320px }";
 /** @type {CSSStyleSheet | undefined} */
 let room;
+
+/** Labs of the page that are starting: until they are there, those below them may still move. @type {Set<Promise<unknown>>} */
+const starting = new Set();
 
 const FIXED = ["preset", "kernel", "hz", "cpus-online", "pi", "layout", "lang", "dir", "lab-url"];
 
@@ -30,6 +33,12 @@ class ReweightLabElement extends (/** @type {typeof HTMLElement} */ (globalThis.
   #nices = null;
   /** Whether it is in view or near it: out of view the clock stands, whoever started it. */
   #near = true;
+  /** The same, as last observed; false before. */
+  #seen = false;
+  /** Why it did not start. @type {unknown} */
+  #failure = null;
+  /** Called once the next picture is drawn and it is known what is in view. @type {(() => void)[]} */
+  #pictured = [];
   /** The run as it stood when the element was last taken out. @type {object | null} */
   #kept = null;
   #settle = /** @type {(element: ReweightLabElement) => void} */ (() => {});
@@ -40,30 +49,55 @@ class ReweightLabElement extends (/** @type {typeof HTMLElement} */ (globalThis.
     return this.#ready;
   }
 
+  /**
+   * Settles when the lab is at rest: if it is in view, or was told to, it has started; all it was asked for has
+   * arrived and is drawn; no number or colour is on its way to another; the address and what a screen reader is told,
+   * which else wait for a quiet moment, are written. A clock that runs is no unrest: then it settles with a picture of
+   * its time. Out of view, or in no document, a lab that was not told to begin rests. Rejects with the sentence that
+   * stands in the lab's place when it cannot start; the error's `cause` is that of the event `error`.
+   * @returns {Promise<this>}
+   */
+  async settled() {
+    // Twice: what the first picture shows may have been asked for only then.
+    for (let still = 0; still < 2 && this.isConnected; ) {
+      await this.#picture();
+      if (starting.size) {
+        await Promise.allSettled(starting);
+        still = 0;
+      } else if (this.#failure) throw this.#failure;
+      else still = !this.#core || this.#core.rest() ? still + 1 : 0;
+    }
+    return this;
+  }
+
   connectedCallback() {
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     // What the author wrote inside stands until the picture does.
     if (!this.#core && !root.firstChild) root.append(document.createElement("slot"));
-    if ("adoptedStyleSheets" in root && root.adoptedStyleSheets.length === 0) {
-      if (!room) (room = new CSSStyleSheet()).replaceSync(ROOM);
-      root.adoptedStyleSheets = [room];
-    }
+    if (!this.#core) this.#room(true);
     this.#nices ??= new MutationObserver((all) => {
       for (const m of all) if (m.attributeName?.endsWith("-nice")) this.#core?.attribute(m.attributeName, this.getAttribute(m.attributeName));
     });
     this.#nices.observe(this, { attributes: true });
     if (typeof IntersectionObserver !== "function") return void this.#start();
     this.#sight ??= new IntersectionObserver((entries) => {
-      this.#near = entries[entries.length - 1].isIntersecting;
-      if (this.#near) void this.#start().catch(() => {});
+      const came = !this.#seen;
+      this.#near = this.#seen = entries[entries.length - 1].isIntersecting;
+      // Once each time it comes near: what has failed is not tried again and again.
+      if (came && this.#near) void this.#start().catch(() => {});
       this.#core?.suspend(!this.#near);
+      // Whoever is told in the same breath goes first.
+      const waiting = this.#pictured.splice(0);
+      if (waiting.length) setTimeout(() => waiting.forEach((done) => done()));
     }, { rootMargin: NEAR });
     this.#sight.observe(this);
   }
 
   disconnectedCallback() {
     this.#sight?.disconnect();
+    this.#seen = false;
     this.#nices?.disconnect();
+    for (const done of this.#pictured.splice(0)) done();
     // Moved within the document it is back before this runs, and nothing is lost.
     queueMicrotask(() => {
       if (this.isConnected) return;
@@ -139,13 +173,40 @@ class ReweightLabElement extends (/** @type {typeof HTMLElement} */ (globalThis.
     });
   }
 
+  /** Keeps room for the picture, or no longer. @param {boolean} on */
+  #room(on) {
+    const root = /** @type {ShadowRoot} */ (this.shadowRoot);
+    if (!("adoptedStyleSheets" in root)) return;
+    if (!room) (room = new CSSStyleSheet()).replaceSync(ROOM);
+    const others = root.adoptedStyleSheets.filter((sheet) => sheet !== room);
+    root.adoptedStyleSheets = on ? [...others, room] : others;
+  }
+
+  /** The next picture: with it the observers tell what is in view, this one anew. @returns {Promise<void>} */
+  #picture() {
+    return new Promise((done) => requestAnimationFrame(() => {
+      if (!this.isConnected || !this.#sight) return void setTimeout(done);
+      this.#pictured.push(done);
+      this.#sight.unobserve(this);
+      this.#sight.observe(this);
+    }));
+  }
+
   /** @returns {Promise<Core>} */
   #start() {
-    this.#starting ??= this.#boot().catch((e) => {
+    if (this.#starting) return this.#starting;
+    this.#failure = null;
+    const boot = this.#boot().catch((e) => {
       this.#starting = null;
+      // Taken out while it started it did not fail.
+      this.#failure = this.isConnected ? e : null;
       throw e;
+    }).finally(() => {
+      starting.delete(boot);
+      this.#room(false);
     });
-    return this.#starting;
+    starting.add(boot);
+    return (this.#starting = boot);
   }
 
   /** @returns {Promise<Core>} */
@@ -155,14 +216,14 @@ class ReweightLabElement extends (/** @type {typeof HTMLElement} */ (globalThis.
     let module;
     try {
       module = await import("./core/start.js");
-    } catch (e) {
+    } catch {
       // Without the core there are no words: the one sentence that stands here.
       const root = /** @type {ShadowRoot} */ (this.shadowRoot);
       const note = document.createElement("p");
       note.textContent = "Reweight Lab could not load core/start.js from beside reweight-lab.js. Were all files of the lab copied, and does the server send .js files as text/javascript?";
       root?.replaceChildren(document.createElement("slot"), note);
       emit("error", { cause: "import", message: note.textContent });
-      throw e;
+      throw new Error(note.textContent, { cause: "import" });
     }
     const core = await module.start(this, /** @type {ShadowRoot} */ (this.shadowRoot), emit, this.#kept);
     if (!this.isConnected) {

@@ -1,21 +1,16 @@
 // Everyone: no violation that axe can find in any state, no sideways scroll, no words missing.
-import AxeBuilder from "@axe-core/playwright";
 import { readFileSync } from "node:fs";
-import { expect, open, test } from "./lab.mjs";
+import { expect, open, settled, test, violations } from "./lab.mjs";
 
 /** @param {import("@playwright/test").Page} page */
-async function clean(page) {
-  // Colours in transition are nobody's contrast.
-  await page.waitForTimeout(400);
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join("; ")}`)).toEqual([]);
-}
+const clean = async (page) => expect(await violations(page)).toEqual([]);
 
 /** Brings the sections further down. @param {import("@playwright/test").Page} page */
 async function whole(page) {
   await page.evaluate(() => scrollTo(0, 2000));
   await expect(page.locator("#patch")).toBeVisible();
   await page.evaluate(() => scrollTo(0, 0));
+  await settled(page);
 }
 
 for (const scheme of /** @type {const} */ (["light", "dark"])) {
@@ -104,17 +99,19 @@ test("no sentence is missing in a language, and holes agree", () => {
 
 test("the live region stays calm: one sentence after the last change", async ({ page }) => {
   await open(page);
-  await page.waitForTimeout(700);
   const said = await page.evaluate(async () => {
-    const root = /** @type {ShadowRoot} */ (document.querySelector("reweight-lab")?.shadowRoot);
+    const lab = /** @type {any} */ (document.querySelector("reweight-lab"));
     /** @type {string[]} */
     const heard = [];
-    const live = /** @type {Element} */ (root.querySelector(".live"));
-    new MutationObserver(() => heard.push(live.textContent ?? "")).observe(live, { childList: true, characterData: true, subtree: true });
-    const lab = /** @type {any} */ (document.querySelector("reweight-lab"));
+    const live = /** @type {Element} */ (lab.shadowRoot.querySelector(".live"));
+    const spoken = new Promise((done) => {
+      new MutationObserver(() => done(heard.push(live.textContent ?? ""))).observe(live, { childList: true, characterData: true, subtree: true });
+    });
     for (let n = 9; n > 0; n--) await lab.setNice("low", n);
-    await new Promise((done) => setTimeout(done, 900));
+    // By itself, and nothing is left to be said.
+    await spoken;
+    await lab.settled();
     return heard;
   });
-  expect(said).toHaveLength(1);
+  expect(said).toEqual([expect.stringMatching(/low/)]);
 });

@@ -1,6 +1,6 @@
 // The page for frames: its address is its start state, and it speaks by messages, with the page around it only.
 import { createServer } from "node:http";
-import { expect, test } from "./lab.mjs";
+import { expect, settled, test } from "./lab.mjs";
 
 /**
  * A page of another origin with the lab in a frame; what the frame says is kept in `heard`.
@@ -47,6 +47,9 @@ test("the frame tells ready and its height, takes commands, and replies with the
   await frame.wait({ type: "state" });
   await frame.send({ target: "reweight-lab", id: 2, command: "seek", args: [1.5e9] });
   expect((await frame.wait({ type: "reply", id: 2 })).state.time_ns).toBe(1.5e9);
+  await frame.send({ target: "reweight-lab", id: "rest", command: "settled" });
+  expect((await frame.wait({ type: "reply", id: "rest" })).state.time_ns).toBe(1.5e9);
+  expect(await page.frames()[1].locator("[data-control=time]").getAttribute("aria-valuenow")).toBe("1500");
   await frame.send({ target: "reweight-lab", id: 3, command: "workload" });
   expect(JSON.parse((await frame.wait({ type: "reply", id: 3 })).result).tasks.low).toBeTruthy();
   frame.stop();
@@ -78,15 +81,20 @@ test("what the model refuses is a reply; what is no command is left alone", asyn
 });
 
 test("a page that is not the one named hears nothing and is not obeyed", async ({ page, baseURL }) => {
-  /** @type {string[]} */
-  const complaints = [];
   const frame = await around(page, `${baseURL}embed.html`, () => "?origin=https://example.invalid");
-  const inside = await page.waitForSelector("iframe").then((f) => f.contentFrame());
-  await inside?.waitForFunction(() => /** @type {any} */ (document.querySelector("reweight-lab")).state?.().runs.length === 2);
+  const inside = /** @type {import("@playwright/test").Frame} */ (await page.waitForSelector("iframe").then((f) => f.contentFrame()));
+  await settled(inside);
   await frame.send({ target: "reweight-lab", id: 1, command: "seek", args: [1e9] });
-  await page.waitForTimeout(300);
-  expect(await inside?.evaluate(() => /** @type {any} */ (document.querySelector("reweight-lab")).timeNs)).not.toBe(1e9);
-  expect(await frame.heard()).toEqual(complaints);
+  // Messages come in their order: when the frame has this one it has had the command, and we have all that it said.
+  await inside.evaluate(() => new Promise((done) => {
+    addEventListener("message", (e) => e.data === "last" && done(null));
+    window.postMessage("last", "*");
+  }));
+  await settled(inside);
+  await inside.evaluate(() => parent.postMessage({ type: "last" }, "*"));
+  await frame.wait({ type: "last" });
+  expect(await inside.evaluate(() => /** @type {any} */ (document.querySelector("reweight-lab")).timeNs)).not.toBe(1e9);
+  expect((await frame.heard()).map((m) => m.type)).toEqual(["last"]);
   frame.stop();
 });
 
@@ -96,7 +104,9 @@ test("a frame that cannot start says why, and answers what it is asked", async (
   const error = await frame.wait({ type: "error" });
   expect(error.cause).toBe("mime");
   expect(error.message).toContain("text/html");
-  await frame.send({ target: "reweight-lab", id: 1, command: "play" });
-  expect((await frame.wait({ type: "reply", id: 1 })).ok).toBe(false);
+  for (const command of ["play", "settled"]) {
+    await frame.send({ target: "reweight-lab", id: command, command });
+    expect(await frame.wait({ type: "reply", id: command })).toMatchObject({ ok: false, message: error.message });
+  }
   frame.stop();
 });

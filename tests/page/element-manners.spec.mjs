@@ -1,7 +1,5 @@
 // A guest in somebody's page: what it costs, what it leaves behind, what it leaves alone.
-import { expect, open, test } from "./lab.mjs";
-
-const READY = () => [...document.querySelectorAll("reweight-lab")].every((lab) => /** @type {any} */ (lab).state().runs.length === 2);
+import { expect, open, settled, test } from "./lab.mjs";
 
 /** Bytes of script and WebAssembly in use, after a collection; and live nodes and listeners. @param {import("@playwright/test").Page} page */
 async function used(page) {
@@ -23,7 +21,7 @@ test("put in, moved and taken out fifty times it leaves nothing behind", async (
       await lab.ready;
       main.append(lab);
       lab.remove();
-      await new Promise((done) => setTimeout(done, 20));
+      await new Promise(requestAnimationFrame);
     }
   }, times);
   await round(5);
@@ -69,9 +67,11 @@ test("the page around stays as it was: tree, styles, focus, keys and what it lis
     await lab.ready;
     await lab.setNice("low", 3);
     await lab.play();
-    await new Promise((done) => setTimeout(done, 200));
+    const at = lab.timeNs;
+    while (lab.timeNs === at) await new Promise(requestAnimationFrame);
     await lab.pause();
     await lab.setPi("stock");
+    await lab.settled();
   });
   // What the reader types goes where the reader was.
   await page.keyboard.type(" p?");
@@ -84,20 +84,23 @@ test("the page around stays as it was: tree, styles, focus, keys and what it lis
 test("out of view nothing runs, and back in view it goes on", async ({ page }) => {
   await page.goto("/_far.html");
   await page.locator("reweight-lab").scrollIntoViewIfNeeded();
-  await page.waitForFunction(READY);
+  await settled(page);
   await page.evaluate(() => {
     const own = /** @type {any} */ (window);
     own.frames_ = 0;
     const native = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = (f) => native((t) => (own.frames_++, f(t)));
+    own.pictures = async (/** @type {number} */ n) => {
+      for (let i = 0; i < n; i++) await new Promise(native);
+    };
     return /** @type {any} */ (document.querySelector("reweight-lab")).play();
   });
   const time = () => page.evaluate(() => /** @type {any} */ (document.querySelector("reweight-lab")).timeNs);
   await expect.poll(time).toBeGreaterThan(0);
   await page.evaluate(() => window.scrollTo(0, 0));
-  await page.waitForTimeout(300);
+  await settled(page);
   const [at, frames] = [await time(), await page.evaluate(() => /** @type {any} */ (window).frames_)];
-  await page.waitForTimeout(500);
+  await page.evaluate(() => /** @type {any} */ (window).pictures(30));
   expect(await time()).toBe(at);
   expect(await page.evaluate(() => /** @type {any} */ (window).frames_)).toBe(frames);
   await page.locator("reweight-lab").scrollIntoViewIfNeeded();

@@ -1,7 +1,7 @@
 // The element in other people's pages: late, apart, polite, and plain about what keeps it from starting.
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { expect, open, plain as bare, shown, state, test } from "./lab.mjs";
+import { expect, open, plain as bare, settled, shown, state, test } from "./lab.mjs";
 
 test("two lines in a page are enough", async ({ page }) => {
   await open(page, "/_embed.html");
@@ -20,7 +20,7 @@ test("attributes, properties and methods stay in step; events are plain data", a
     await lab.setPi("stock");
     lab.kernel = "6.1";
     lab.setAttribute("low-nice", "19");
-    await new Promise((done) => setTimeout(done, 100));
+    await lab.settled();
     structuredClone(heard);
     return heard;
   });
@@ -48,7 +48,7 @@ test("nothing is fetched until it nears the viewport", async ({ page }) => {
   const fetched = [];
   page.on("request", (r) => fetched.push(new URL(r.url()).pathname));
   await page.goto("/_far.html");
-  await page.waitForTimeout(500);
+  await settled(page);
   expect(fetched.filter((p) => p.includes("/core/") || p.endsWith(".wasm"))).toEqual([]);
   await page.locator("reweight-lab").scrollIntoViewIfNeeded();
   await expect(page.locator("[data-row=a] [data-share]")).toHaveText(/^9\.7\s%$/);
@@ -61,7 +61,8 @@ test("taken out and put back it goes on; moved it never stops", async ({ page })
     await lab.setNice("low", 15);
     document.body.append(lab);
     lab.remove();
-    await new Promise((done) => setTimeout(done, 50));
+    // Out for as long as a picture takes.
+    await new Promise(requestAnimationFrame);
     document.querySelector("main")?.append(lab);
     await lab.ready;
   });

@@ -1,8 +1,8 @@
 // The model without a page, npm/simulate.js beside the built modules, in Node: its report is the command line's.
-import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
+import { tool } from "./lab.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -14,8 +14,7 @@ test("a report in Node is what `simulate --format json` prints, to the digit", a
   cpSync(`${root}dist`, folder, { recursive: true });
   for (const name of ["simulate.js", "package.json"]) cpSync(`${root}npm/${name}`, info.outputPath(name));
   const { simulate, compare, WorkloadError } = await import(pathToFileURL(info.outputPath("simulate.js")).href);
-  const printed = (/** @type {string[]} */ ...args) =>
-    execFileSync(process.env.CARGO ?? "cargo", ["run", "--quiet", "--package", "reweight-lab", "--", ...args, "--format", "json"], { cwd: root, encoding: "utf8" });
+  const printed = (/** @type {string[]} */ ...args) => tool(...args, "--format", "json");
   const report = await simulate("patch-test", { pi: "reweight", kernel: "6.1" });
   const told = printed("simulate", "patch-test", "--pi", "reweight", "--kernel", "6.1");
   expect(report).toEqual(JSON.parse(told));

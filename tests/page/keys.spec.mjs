@@ -1,9 +1,9 @@
 // The keys of the timeline, those of Perfetto beside them, and whose they are: the page's until the reader is inside.
-import { expect, open, state, test } from "./lab.mjs";
+import { expect, open, settled, state, test } from "./lab.mjs";
 
 /** What is in view, as the table's title and the picture's ruler tell: asked of the address. @param {import("@playwright/test").Page} page */
 async function view(page) {
-  await page.waitForTimeout(600);
+  await settled(page);
   const [from, to] = (new URL(page.url()).searchParams.get("view") ?? "0-0").split("-").map(Number);
   return { from, to, span: to - from };
 }

@@ -1,7 +1,12 @@
 /** What the page tests share: opening the lab, and watching for what must not happen. */
+import AxeBuilder from "@axe-core/playwright";
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { expect, test as base } from "@playwright/test";
 
 export { expect };
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The policy the lab promises to live with. */
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; img-src 'self' data:";
@@ -50,17 +55,49 @@ export const test = plain.extend({
   },
 });
 
-/** Opens a page and waits until its lab is ready. @param {import("@playwright/test").Page} page @param {string} [address] */
+/**
+ * Waits until nothing is on its way: every lab of the page, and the page's own colours. What is read or found absent
+ * after that is so for good. A lab that cannot start fails the test with its own sentence.
+ * @param {import("@playwright/test").Page | import("@playwright/test").Frame} page
+ */
+export async function settled(page) {
+  await page.evaluate(async () => {
+    const labs = [...document.querySelectorAll("reweight-lab")];
+    if (labs.length) await customElements.whenDefined("reweight-lab");
+    await Promise.all(labs.map((lab) => /** @type {any} */ (lab).settled()));
+    await Promise.all(document.getAnimations().filter((a) => a.effect?.getComputedTiming().endTime !== Infinity).map((a) => a.finished.catch(() => {})));
+  });
+}
+
+/** Opens a page and waits until its lab is at rest. @param {import("@playwright/test").Page} page @param {string} [address] */
 export async function open(page, address = "/") {
   await page.goto(address);
-  await page.waitForFunction(() => /** @type {any} */ (document.querySelector("reweight-lab")).state?.().runs.length === 2);
+  await settled(page);
   await expect(page.locator("[data-row=a] [data-share]").first()).toHaveAttribute("value", /\d/);
 }
 
-/** A row's number: the unrounded fraction and what a reader sees. @param {import("@playwright/test").Page} page @param {"a" | "b"} row */
+/** A row's number at rest: the unrounded fraction and what a reader sees. @param {import("@playwright/test").Page} page @param {"a" | "b"} row */
 export async function shown(page, row) {
+  await settled(page);
   const data = page.locator(`[data-row=${row}] [data-share]`).first();
   return { value: Number(await data.getAttribute("value")), text: ((await data.textContent()) ?? "").replace(/\s/g, " ") };
+}
+
+/** What axe finds wrong, at rest: colours in transition are nobody's contrast. @param {import("@playwright/test").Page} page */
+export async function violations(page) {
+  await settled(page);
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join("; ")}`);
+}
+
+/**
+ * What the command line prints. `cargo xtask test` has built it and says where; by hand it is built here.
+ * @param {...string} args
+ */
+export function tool(...args) {
+  const { REWEIGHT_LAB: built, CARGO = "cargo" } = process.env;
+  const [program, ...first] = built ? [built] : [CARGO, "run", "--quiet", "--bin", "reweight-lab", "--"];
+  return execFileSync(program, [...first, ...args], { cwd: ROOT, encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] });
 }
 
 /** @param {import("@playwright/test").Page} page */

@@ -1,5 +1,5 @@
 // The lab page: the numbers stand, and every control moves them.
-import { expect, open, shown, state, test } from "./lab.mjs";
+import { expect, open, settled, shown, state, test } from "./lab.mjs";
 
 test("shows 9.7 % and 50.0 % side by side", async ({ page }) => {
   await open(page);
@@ -29,6 +29,7 @@ test("a nice slider dragged re-runs everything at once", async ({ page }) => {
   await open(page);
   const slider = page.locator("[data-control='nice:low']");
   await slider.scrollIntoViewIfNeeded();
+  await settled(page);
   const box = await slider.boundingBox();
   if (!box) throw new Error("the slider is not laid out");
   const at = (/** @type {number} */ nice) => box.x + 10 + ((nice + 20) / 39) * (box.width - 20);
@@ -92,7 +93,7 @@ test("play, step, seek and reset move the clock", async ({ page }) => {
   await page.locator("[data-control=play]").click();
   await expect(page.locator("[data-control=play]")).toHaveAttribute("aria-label", "Pause");
   const before = (await state(page)).time_ns;
-  await page.waitForTimeout(400);
+  await expect.poll(async () => (await state(page)).time_ns).toBeGreaterThan(before);
   await page.locator("[data-control=play]").click();
   const after = await state(page);
   expect(after.playing).toBe(false);
@@ -179,7 +180,8 @@ test("a hostile task name is a name and nothing else", async ({ page }) => {
   }, name);
   await expect(page.locator("bdi", { hasText: name }).first()).toBeVisible();
   await page.evaluate(() => scrollTo(0, 3000));
-  await page.waitForTimeout(500);
+  await settled(page);
+  await expect(page.locator("#patch")).toBeVisible();
   expect(await page.evaluate(() => {
     const root = /** @type {ShadowRoot} */ (document.querySelector("reweight-lab")?.shadowRoot);
     return root.querySelectorAll("img, script").length;
@@ -221,6 +223,6 @@ test("a dialog asked of a view that is replaced meanwhile does not open, and not
     press("projector");
   });
   await expect(page.locator("reweight-lab")).toHaveAttribute("layout", "projector");
-  await page.waitForLoadState("networkidle");
+  await settled(page);
   await expect(page.locator("dialog")).toHaveCount(0);
 });

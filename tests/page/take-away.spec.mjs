@@ -1,12 +1,9 @@
 // What can be taken away: each file is what the command line writes, and a hostile name stays a name in all of them.
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { expect, open, test } from "./lab.mjs";
+import { expect, open, settled, test, tool } from "./lab.mjs";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const HOSTILE = "<img src=x onerror=alert(1)>";
 
 /** @type {string} */
@@ -25,9 +22,6 @@ async function saved(page, kind) {
   await download.saveAs(path);
   return { path, name: download.suggestedFilename() };
 }
-
-/** The command line's own words. @param {...string} args */
-const tool = (...args) => execFileSync("cargo", ["run", "--quiet", "--bin", "reweight-lab", "--", ...args], { cwd: ROOT, encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] });
 
 /** @param {import("@playwright/test").Page} page */
 async function rename(page) {
@@ -112,6 +106,7 @@ test("PNG and SVG show the timeline as it is seen", async ({ page }) => {
   expect(await differs(svg)).toBeLessThan(0.015);
   await page.locator("[data-control=close]").click();
   await page.locator("[data-control='look:release']").click();
+  await settled(page);
   await page.locator("[data-control=save]").click();
   expect(await differs(readFileSync((await saved(page, "svg")).path, "utf8"))).toBeGreaterThan(0.05);
 });
@@ -119,6 +114,7 @@ test("PNG and SVG show the timeline as it is seen", async ({ page }) => {
 test("a zoomed-out timeline is saved as densities", async ({ page }) => {
   await open(page);
   await page.locator("[data-control='look:all']").click();
+  await settled(page);
   await page.locator("[data-control=save]").click();
   const svg = readFileSync((await saved(page, "svg")).path, "utf8");
   expect(svg).toMatch(/^<svg /);

@@ -1,5 +1,5 @@
 // The tour: what people get wrong, each met by a guess, a run and an answer in a line that says where it comes from.
-import { expect, state, test } from "./lab.mjs";
+import { expect, settled, state, test } from "./lab.mjs";
 
 /** Step, percent that the model answers, and what the answer must say. @type {[id: string, percent: number, says: RegExp, evidence: RegExp][]} */
 const STEPS = [
@@ -17,6 +17,7 @@ const STEPS = [
 async function open(page, address) {
   await page.goto(address);
   await expect(page.locator("#tour-ask")).toBeVisible();
+  await settled(page);
 }
 
 for (const [i, [id, percent, says, evidence]] of STEPS.entries()) {
@@ -32,7 +33,7 @@ for (const [i, [id, percent, says, evidence]] of STEPS.entries()) {
     await expect(page.locator(".step .evidence")).toHaveText(evidence);
     for (const link of await page.locator(".step .evidence a").all()) await expect(link).toHaveAttribute("href", /^https:\/\/(lore\.kernel\.org|lwn\.net)\//);
     // The address stays that of the step.
-    await page.waitForTimeout(600);
+    await settled(page);
     expect(new URL(page.url()).search).toBe(`?tour=${i + 1}`);
   });
 }
@@ -65,7 +66,10 @@ for (const lang of ["en", "de"]) {
     await page.setViewportSize({ width: 1280, height: 720 });
     for (let n = 1; n <= STEPS.length; n++) {
       await open(page, `/?tour=${n}&layout=projector&lang=${lang}`);
-      const fits = () => expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight), { message: `step ${n}` }).toBeLessThanOrEqual(720);
+      const fits = async () => {
+        await settled(page);
+        expect(await page.evaluate(() => document.documentElement.scrollHeight), `step ${n}`).toBeLessThanOrEqual(720);
+      };
       await fits();
       await page.locator("[data-control=tour-show]").click();
       await fits();

@@ -1,10 +1,11 @@
 // Undo and redo: what a reader does in one go is one step, back and forth, by button and by key.
-import { expect, open, test } from "./lab.mjs";
+import { expect, open, settled, test } from "./lab.mjs";
 
 /** Drags a slider from one nice to another in many moves. @param {import("@playwright/test").Page} page @param {string} task @param {number} from @param {number} to */
 async function drag(page, task, from, to) {
   const slider = page.locator(`[data-control='nice:${task}']`);
   await slider.scrollIntoViewIfNeeded();
+  await settled(page);
   const box = await slider.boundingBox();
   if (!box) throw new Error("the slider is not laid out");
   const at = (/** @type {number} */ nice) => box.x + 10 + ((nice + 20) / 39) * (box.width - 20);

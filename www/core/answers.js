@@ -37,6 +37,7 @@ export function answers(lab, ctx) {
   /** Moves the number to its new value, unless the reader is dragging or wants no motion. @param {typeof rows[0]} r @param {number} to */
   function move(r, to) {
     cancelAnimationFrame(r.frame);
+    r.frame = 0;
     const from = r.shown;
     r.shown = to;
     if (!Number.isFinite(from) || theme.reducedMotion || ctx.dragging || lab.playing || Math.abs(from - to) < 0.0005) return write(r, to);
@@ -44,7 +45,7 @@ export function answers(lab, ctx) {
     const go = () => {
       const k = Math.min(1, (performance.now() - t0) / 240);
       write(r, k < 1 ? from + (to - from) * (1 - (1 - k) ** 3) : to);
-      if (k < 1) r.frame = requestAnimationFrame(go);
+      r.frame = k < 1 ? requestAnimationFrame(go) : 0;
     };
     go();
   }
@@ -67,6 +68,7 @@ export function answers(lab, ctx) {
     say(r.unit, answer ? `\u202f%` : "");
     if (!answer) {
       cancelAnimationFrame(r.frame);
+      r.frame = 0;
       r.shown = NaN;
       r.data.value = "";
       r.data.dataset.share = "";
@@ -98,6 +100,9 @@ export function answers(lab, ctx) {
       const kind = lab.answer(1)?.kind ?? lab.answer(0)?.kind;
       const holder = lab.info.holder ?? "";
       say(cap, kind ? w.t(`share-${kind}`, { holder, window: w.has(`window-${lab.told}`) ? w.t(`window-${lab.told}`) : lab.told }) : "");
+    },
+    get moving() {
+      return rows.some((r) => r.frame !== 0);
     },
     free() {
       for (const r of rows) cancelAnimationFrame(r.frame);

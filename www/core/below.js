@@ -50,6 +50,7 @@ function whenSeen(part) {
       // Whether it is there at all is told at once.
       if (what.has("session")) /** @type {HTMLElement} */ (part.node).hidden = false;
     },
+    hurry: () => part.hurry?.() ?? false,
     free() {
       sight.disconnect();
       part.free?.();

@@ -85,7 +85,7 @@ function save(view, box) {
   const row = el("select", { "data-control": "save-row" }, [w.t("row-stock"), rowName(w, 1, variant)].map((label, i) => el("option", { value: i, selected: i === 1 }, label)));
   const buttons = Object.entries(KINDS).map(([kind, { ending, row: one }]) => el("button", { class: "btn", type: "button", "data-control": `save:${kind}`, onclick: async () => {
     try {
-      const blob = await make(view, kind, row.value === "0" ? 0 : 1);
+      const blob = await lab.during(make(view, kind, row.value === "0" ? 0 : 1));
       download(view.root, blob, one ? `${name}-${row.value === "0" ? "stock" : variant}.${ending}` : `${name}.${ending}`);
       set(unsaved);
     } catch (e) {
@@ -95,7 +95,7 @@ function save(view, box) {
   const of = (/** @type {boolean} */ one) => buttons.filter((_, i) => !!Object.values(KINDS)[i].row === one);
   const file = el("input", { type: "file", accept: ".json,application/json", class: "sr", "data-control": "open-file", "aria-label": w.t("open-file"), onchange: async () => {
     const f = file.files?.[0];
-    if (f) await take(f);
+    if (f) await lab.during(take(f));
   } });
   const area = el("textarea", { spellcheck: "false", dir: "ltr", "aria-label": w.t("paste-workload"), "data-control": "workload-text" });
 
@@ -133,7 +133,7 @@ function save(view, box) {
   box.addEventListener("drop", (e) => {
     e.preventDefault();
     const f = e.dataTransfer?.files[0];
-    if (f) void take(f);
+    if (f) void lab.during(take(f));
   });
   return [
     el("h3", {}, w.t("open-title")), el("p", {}, w.t("open-text")), problem,

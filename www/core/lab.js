@@ -99,6 +99,7 @@ export class Lab {
     /** @private */ this.last = 0;
     /** @private @type {Set<Topic>} */ this.pending = new Set();
     /** @private */ this.telling = 0;
+    /** How much is on its way. @private */ this.jobs = 0;
   }
 
   // ---- what is loaded -------------------------------------------------------------------------
@@ -335,6 +336,7 @@ export class Lab {
 
   /** Out of sight the clock stands. @param {boolean} on */
   suspend(on) {
+    if (on === this.suspended) return;
     this.suspended = on;
     this.last = 0;
     if (!on && this.playing) this.tick();
@@ -530,6 +532,24 @@ export class Lab {
       workload: this.workload,
       runs: structuredClone(this.cut),
     };
+  }
+
+  // ---- being at rest --------------------------------------------------------------------------
+
+  /** Counts as on its way until it ends, well or not. @template T @param {Promise<T>} work @returns {Promise<T>} */
+  async during(work) {
+    this.jobs++;
+    try {
+      return await work;
+    } finally {
+      this.jobs--;
+    }
+  }
+
+  /** Whether the parts have yet to hear of something, or work is on its way. A clock that runs is no reason: it tells at every frame. */
+  get busy() {
+    const clock = this.playing && !this.suspended;
+    return this.jobs > 0 || (this.telling !== 0 && !clock);
   }
 
   // ---- telling --------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
  *
  * What is not known is left alone; what cannot be read is said, and the rest is kept.
  */
+import { Calm } from "./calm.js";
 import { LANGUAGES } from "./words.js";
 
 const PLAIN = ["preset", "kernel", "hz", "cpus-online", "pi"];
@@ -20,7 +21,7 @@ const MOST = 8000;
 const MOST_CONTROLS = 100;
 
 /** Quiet before the address is written, ms: browsers bound how often it may be. */
-const CALM = 400;
+const QUIET = 400;
 
 /** @typedef {{ at?: number, view?: [number, number], controls: { at: number, task: string, value: string }[], workload?: string, tour?: number }} Wanted */
 
@@ -138,7 +139,7 @@ export class Address {
   constructor(host, lab) {
     this.host = host;
     this.lab = lab;
-    this.timer = 0;
+    this.calm = new Calm(QUIET, () => void lab.during(this.write()));
     /** Whether the reader has looked elsewhere than where a fresh lab looks. */
     this.looked = false;
   }
@@ -146,8 +147,7 @@ export class Address {
   /** @param {Set<import("./types.js").Topic>} what */
   changed(what) {
     if (this.lab.playing || !["session", "time", "view"].some((t) => what.has(/** @type {never} */ (t)))) return;
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => void this.write(), CALM);
+    this.calm.wait();
   }
 
   /** The lab as a query. @returns {Promise<string>} */
@@ -196,7 +196,11 @@ export class Address {
     if (url !== `${location.pathname}${location.search}${location.hash}`) history.replaceState(history.state, "", url);
   }
 
+  hurry() {
+    return this.calm.hurry();
+  }
+
   free() {
-    clearTimeout(this.timer);
+    this.calm.cancel();
   }
 }

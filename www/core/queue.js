@@ -1,11 +1,15 @@
 /** Inside the run queue at the cursor, one panel a row: the virtual axis, the table of what `top` would print, and who is picked. */
 import { rowName } from "./answers.js";
+import { Calm } from "./calm.js";
 import { el, say, set, taskName } from "./dom.js";
 import { paintQueue } from "./paint-charts.js";
 import { grid, onWidth, section } from "./section.js";
 import { whySentence } from "./why.js";
 
 const HEIGHT = 176;
+
+/** The cursor has come to rest after so long, ms. */
+const REST = 400;
 
 /** @typedef {{ row: number, canvas: HTMLCanvasElement, box: HTMLElement, name: Element, scale: Element, table: Element, verdict: Element, node: Element, span: [number, number] | null, size: { width: number, free(): void } }} Panel */
 
@@ -27,7 +31,7 @@ export function queue(lab, ctx) {
   for (const p of panels) p.size = onWidth(p.box, () => paint(p));
   const node = section("queue", w.t("queue-title"), [el("span", { class: "muted small" })], lead, el("div", { class: "half" }, panels.map((p) => p.node)));
   const at = /** @type {Element} */ (node.querySelector(".sec-h > span"));
-  let rest = 0;
+  const rest = new Calm(REST, () => draw(false));
 
   /** @param {Panel} p @param {boolean} [freeze] */
   function paint(p, freeze = false) {
@@ -75,11 +79,12 @@ export function queue(lab, ctx) {
       // While the cursor moves the axes stand still; at rest they fit again.
       const moving = what.has("time") && !what.has("session");
       draw(moving);
-      clearTimeout(rest);
-      if (moving && !lab.playing) rest = setTimeout(() => draw(false), 400);
+      rest.cancel();
+      if (moving && !lab.playing) rest.wait();
     },
+    hurry: () => rest.hurry(),
     free() {
-      clearTimeout(rest);
+      rest.cancel();
       for (const p of panels) p.size.free();
     },
   };

@@ -117,7 +117,7 @@ export function recorded(lab, ctx) {
   const node = section("recorded", w.t("recorded-title"), [table.button], lead, el("div", { class: "card pad" }, box, table.holder));
   /** @type {Recorded | null} */
   let data = null;
-  text("recorded.json").then((json) => {
+  lab.during(text("recorded.json")).then((json) => {
     data = JSON.parse(json);
     ctx.recorded = (row) => {
       const i = data?.kernels.findIndex((k) => k.kernel === lab.info.kernel && k.hz === lab.info.hz) ?? -1;

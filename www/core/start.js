@@ -17,16 +17,25 @@ const NO_WORDS = {
   any: "Reweight Lab could not fetch its own files beside its script. Were all of them copied, and does connect-src of the page’s policy allow them?",
 };
 
-/** @param {ShadowRoot} root @param {import("./words.js").Words | null} w @param {unknown} e */
-function failure(root, w, e) {
+/**
+ * Says why the lab cannot start, in its place and as an event.
+ * @param {ShadowRoot} root @param {import("./words.js").Words | null} w @param {unknown} e
+ * @param {(type: string, detail: object) => void} emit
+ * @returns {Error} the same for who called: the sentence, and its id as `cause`
+ */
+function failure(root, w, e, emit) {
   const { cause, values } = e instanceof CannotStart ? e : missing(e);
   const plain = NO_WORDS[cause] ?? NO_WORDS.any;
   const message = w ? w.t(`fail-${cause}`, values).replace(/[*`]/g, "") : plain;
   const note = el("div", { class: "note", role: "alert" }, el("p", {}, w ? w.rich(`fail-${cause}`, values) : plain));
   // The author's own figure stays where there is one; else ours stands in.
   root.replaceChildren(el("slot", {}, w && figure(w)), note);
-  return { cause, message };
+  emit("error", { cause, message });
+  return new Error(message, { cause });
 }
+
+/** When the next picture is on the screen: its sizes are observed after its frames were asked for. */
+const pictured = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
 /**
  * @param {HTMLElement} host @param {ShadowRoot} root
@@ -44,16 +53,17 @@ export async function start(host, root, emit, keptBefore) {
     const sheets = Promise.all([sheet("tokens.css"), sheet("lab.css")]);
     sheets.catch(() => {});
     w = await words(lang);
-    root.adoptedStyleSheets = await sheets.catch(async (e) => {
+    const style = await sheets.catch(async (e) => {
       // A browser too old for the sheets is told so by the check, in its own words.
       await loading;
       throw e;
     });
+    // What keeps room for the picture stays until it is there.
+    root.adoptedStyleSheets = [...new Set([...style, ...root.adoptedStyleSheets])];
     if (!host.firstElementChild && root.querySelector("slot")) root.replaceChildren(el("slot", {}, figure(w)));
     wasm = await loading;
   } catch (e) {
-    emit("error", failure(root, w, e));
-    throw e;
+    throw failure(root, w, e, emit);
   }
 
   const layoutOf = () => {
@@ -243,7 +253,7 @@ export async function start(host, root, emit, keptBefore) {
     make();
     if (wanted?.tour !== undefined) void made?.tool("tour", wanted.tour);
     // Painted before anyone is told that it is ready.
-    await new Promise((done) => requestAnimationFrame(done));
+    await pictured();
     lab.flush();
     if (address) {
       const moved = address;
@@ -251,8 +261,7 @@ export async function start(host, root, emit, keptBefore) {
       for (const type of ["pointerdown", "keydown"]) root.addEventListener(type, () => (moved.looked = true), { once: true });
     }
   } catch (e) {
-    emit("error", failure(root, w, e));
-    throw e;
+    throw failure(root, w, e, emit);
   }
 
   // The page's language may change under us.
@@ -263,7 +272,7 @@ export async function start(host, root, emit, keptBefore) {
     const rtl = getComputedStyle(host).direction === "rtl";
     if (now === lang && rtl === made?.options.rtl) return;
     lang = now;
-    const table = await words(now).catch(() => null);
+    const table = await lab.during(words(now)).catch(() => null);
     if (!table || now !== lang) return;
     said = table;
     make();
@@ -275,6 +284,8 @@ export async function start(host, root, emit, keptBefore) {
       act(lab);
       lab.flush();
     },
+    /** Whether nothing is on its way and nothing moves. What only waits for quiet is done first. */
+    rest: () => !lab.busy && !made?.moving && ![made, address].map((part) => part?.hurry()).some(Boolean),
     state: () => lab.state(),
     workload: () => /** @type {import("./types.js").Session} */ (lab.session).workload(),
     /** @param {boolean} on */

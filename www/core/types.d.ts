@@ -233,5 +233,9 @@ export type Topic = "session" | "time" | "view" | "select" | "play" | "theme" | 
 export interface Part {
   node: Element;
   update(what: Set<Topic>): void;
+  /** Does now what waits for quiet; true when something did. */
+  hurry?(): boolean;
+  /** Whether something on it still moves by itself. */
+  readonly moving?: boolean;
   free?(): void;
 }

@@ -1,6 +1,7 @@
 /** The element's inside: puts the parts together, hands them what they share, and keeps the reader told. */
 import { text, page } from "./assets.js";
 import { answers } from "./answers.js";
+import { Calm } from "./calm.js";
 import { controls } from "./controls.js";
 import { append, el, say, set, svg, taskName } from "./dom.js";
 import { figure } from "./figure.js";
@@ -10,7 +11,7 @@ import { timeline, when } from "./timeline.js";
 import { Theme } from "./theme.js";
 
 /** Quiet after the last change before the live region speaks, ms. */
-const CALM = 500;
+const QUIET = 500;
 
 /** Around the panel of a projected tour, CSS px. */
 const PANEL_GAPS = 40;
@@ -87,7 +88,9 @@ export class View {
     this.nav = undefined;
     /** @type {Promise<void> | undefined} */
     this.belowLoaded = undefined;
-    this.timer = 0;
+    this.calm = new Calm(QUIET, () => {
+      if (this.lab.session && !this.lab.playing) say(this.live, this.summary());
+    });
     const { ctx } = this;
     const w = words;
     this.timeline = timeline(lab, ctx);
@@ -175,7 +178,8 @@ export class View {
     this.node.classList.toggle("stale", this.lab.refusal !== null);
     this.node.classList.toggle("covered", this.lab.cover !== 0);
     this.node.classList.toggle("drag", this.ctx.dragging);
-    this.calm(what);
+    // One sentence, when things have come to rest.
+    if (!this.lab.playing && (what.has("session") || what.has("cover") || what.has("play"))) this.calm.wait();
   }
 
   /** The sentences that name tasks. @private */
@@ -327,14 +331,14 @@ export class View {
     set(this.messages, notes);
   }
 
-  /** One sentence, when things have come to rest. @private @param {Set<import("./types.js").Topic>} what */
-  calm(what) {
-    if (this.lab.playing || !["session", "cover", "play"].some((t) => what.has(/** @type {never} */ (t)))) return;
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => {
-      if (!this.lab.session || this.lab.playing) return;
-      say(this.live, this.summary());
-    }, CALM);
+  /** Whether something here still moves: a number, a bar, a colour. What never ends does not count. */
+  get moving() {
+    return this.parts.some((p) => p.moving) || this.root.getAnimations().some((a) => a.playState === "running" && a.effect?.getComputedTiming().endTime !== Infinity);
+  }
+
+  /** Does now what waits for quiet. @returns {boolean} whether something did */
+  hurry() {
+    return [this.calm, ...this.parts].map((p) => p.hurry?.()).some(Boolean);
   }
 
   /** @private */
@@ -369,7 +373,7 @@ export class View {
   }
 
   async loadBelow() {
-    this.belowLoaded ??= this.more().then((module) => {
+    this.belowLoaded ??= this.lab.during(this.more()).then((module) => {
       const parts = module.below(this);
       this.parts.push(...parts);
       append(/** @type {Element} */ (this.below), parts.map((p) => p.node));
@@ -385,7 +389,7 @@ export class View {
   /** @private @param {string} name */
   async dialog(name) {
     // The sections' sheet dresses the dialogs too.
-    const [module] = await Promise.all([import("./dialogs.js"), this.more()]).catch(() => [null]);
+    const [module] = await this.lab.during(Promise.all([import("./dialogs.js"), this.more()])).catch(() => [null]);
     if (module) module.dialog(this, name);
     else this.tell("fail-below");
   }
@@ -395,7 +399,7 @@ export class View {
     if (name === "projector") return this.root.host.setAttribute("layout", this.options.layout === "projector" ? "lab" : "projector");
     if (name === "tour") {
       await this.loadBelow();
-      const module = await this.more();
+      const module = await this.lab.during(this.more());
       return module.startTour(this, step);
     }
     return this.dialog(name);
@@ -455,7 +459,7 @@ export class View {
   }
 
   free() {
-    clearTimeout(this.timer);
+    this.calm.cancel();
     this.belowSeen?.disconnect();
     for (const part of this.parts) part.free?.();
     this.theme.free();
