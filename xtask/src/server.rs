@@ -1,21 +1,40 @@
 //! A static file server for dist/, on 127.0.0.1 only: right types, nothing cached, nothing outside.
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
+use http_body_util::Full;
+use hyper::{
+    Method, Request, Response, StatusCode,
+    body::{Bytes, Incoming},
+    header::{
+        ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue,
+        X_CONTENT_TYPE_OPTIONS,
+    },
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+};
 use std::{
+    convert::Infallible,
     fs,
     io::ErrorKind,
     net::TcpListener,
     path::{Path, PathBuf},
     sync::{Arc, RwLock},
     thread::{self, JoinHandle},
+    time::Duration,
 };
-use tiny_http::{Header, Method, Request, Response, Server};
+use tokio::sync::oneshot;
 
 /// The port to begin with when none is asked for.
 const FIRST: u16 = 8080;
 /// How many ports after it are tried.
 const TRIES: u16 = 100;
-/// A browser opens up to six connections to one host.
-const WORKERS: usize = 6;
+/// How long those who are being answered may take when the server ends.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// Before a connection is accepted again after none could be: too many are open.
+const FULL: Duration = Duration::from_millis(50);
 
 /// What the page may do, as its readers' servers may demand: its own files and WebAssembly, no inline code.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
@@ -25,8 +44,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 
 /// A running server. Dropping it does not stop it; [`Running::stop`] does.
 pub struct Running {
-    server: Arc<Server>,
-    workers: Vec<JoinHandle<()>>,
+    end: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
     /// `http://127.0.0.1:PORT/`
     pub address: String,
     /// Held for writing while dist/ is swapped.
@@ -40,24 +59,24 @@ pub fn start(folder: &Path, port: Option<u16>) -> Result<Running> {
         None => first_free()?,
     };
     let port = listener.local_addr()?.port();
-    let server = Server::from_listener(listener, None).map_err(|e| anyhow!("port {port}: {e}"))?;
-    let server = Arc::new(server);
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let listener = {
+        let _inside = runtime.enter();
+        tokio::net::TcpListener::from_std(listener)?
+    };
     let gate = Arc::new(RwLock::new(()));
-    let workers = (0..WORKERS)
-        .map(|_| {
-            let (server, gate, folder) = (server.clone(), gate.clone(), folder.to_path_buf());
-            thread::spawn(move || {
-                // `recv` fails when the server is unblocked: the end.
-                while let Ok(request) = server.recv() {
-                    let _whole = gate.read();
-                    answer(request, &folder);
-                }
-            })
-        })
-        .collect();
+    let (end, ended) = oneshot::channel();
+    let site = Arc::new(Site {
+        folder: folder.to_path_buf(),
+        gate: gate.clone(),
+    });
+    let thread = thread::spawn(move || runtime.block_on(serve(listener, site, ended)));
     Ok(Running {
-        server,
-        workers,
+        end,
+        thread,
         address: format!("http://127.0.0.1:{port}/"),
         gate,
     })
@@ -66,13 +85,52 @@ pub fn start(folder: &Path, port: Option<u16>) -> Result<Running> {
 impl Running {
     /// Answers what is being answered, then ends.
     pub fn stop(self) {
-        for _ in &self.workers {
-            self.server.unblock();
-        }
-        for worker in self.workers {
-            let _ = worker.join();
-        }
+        // Either end may be gone already: then it has ended.
+        let _ = self.end.send(());
+        let _ = self.thread.join();
     }
+}
+
+/// What is served.
+struct Site {
+    folder: PathBuf,
+    gate: Arc<RwLock<()>>,
+}
+
+/// Takes connections, as many as come, until it is told to end. One thread does: files are small and near.
+async fn serve(
+    listener: tokio::net::TcpListener,
+    site: Arc<Site>,
+    mut ended: oneshot::Receiver<()>,
+) {
+    let open = GracefulShutdown::new();
+    loop {
+        let stream = tokio::select! {
+            _ = &mut ended => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(_) => {
+                    tokio::time::sleep(FULL).await;
+                    continue;
+                }
+            },
+        };
+        // Small answers are not held back to be sent with the next.
+        let _ = stream.set_nodelay(true);
+        let site = site.clone();
+        let service = service_fn(move |request: Request<Incoming>| {
+            let site = site.clone();
+            async move { Ok::<_, Infallible>(answer(&request, &site)) }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .title_case_headers(true)
+            .serve_connection(TokioIo::new(stream), service);
+        let connection = open.watch(connection);
+        // Whether the reader's browser is still there to take the answer is not our concern.
+        tokio::spawn(async move { drop(connection.await) });
+    }
+    let _ = tokio::time::timeout(FAREWELL, open.shutdown()).await;
 }
 
 fn listen(port: u16) -> std::io::Result<TcpListener> {
@@ -93,39 +151,46 @@ fn first_free() -> Result<TcpListener> {
     )
 }
 
-fn answer(request: Request, folder: &Path) {
-    let head = *request.method() == Method::Head;
-    if !head && *request.method() != Method::Get {
-        let response = plain(405, "only GET and HEAD are answered here\n");
-        let _ = request.respond(response.with_header(header("Allow", "GET, HEAD")));
-        return;
+/// To HEAD the same without the body, which hyper leaves away.
+fn answer<B>(request: &Request<B>, site: &Site) -> Response<Full<Bytes>> {
+    if ![Method::GET, Method::HEAD].contains(request.method()) {
+        let text = "only GET and HEAD are answered here\n";
+        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, text);
+        let headers = response.headers_mut();
+        headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return response;
     }
-    // Whether the reader's browser is still there to take the answer is not our concern.
-    let _ = match find(folder, request.url()) {
-        Some((path, bytes)) => {
-            let mut response = Response::from_data(bytes)
-                .with_header(header("Content-Type", content_type(&path)))
-                .with_header(header("Cache-Control", "no-store"))
-                .with_header(header("X-Content-Type-Options", "nosniff"));
-            if path.extension().is_some_and(|e| e == "html") {
-                response.add_header(header("Content-Security-Policy", POLICY));
-            }
-            // tiny_http leaves the body away for HEAD and keeps its length.
-            request.respond(response)
-        }
-        None => request.respond(plain(404, "not found\n")),
+    let found = {
+        let _whole = site.gate.read();
+        find(&site.folder, request.uri().path())
     };
+    let Some((path, bytes)) = found else {
+        return plain(StatusCode::NOT_FOUND, "not found\n");
+    };
+    let mut response = typed(content_type(&path), bytes.into());
+    let headers = response.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if path.extension().is_some_and(|e| e == "html") {
+        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    }
+    response
 }
 
-fn plain(status: u16, text: &str) -> Response<std::io::Cursor<Vec<u8>>> {
-    Response::from_data(text.as_bytes())
-        .with_status_code(status)
-        .with_header(header("Content-Type", "text/plain; charset=utf-8"))
-        .with_header(header("Cache-Control", "no-store"))
+fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = typed(
+        "text/plain; charset=utf-8",
+        Bytes::from_static(text.as_bytes()),
+    );
+    *response.status_mut() = status;
+    response
 }
 
-fn header(name: &str, value: &str) -> Header {
-    Header::from_bytes(name, value).expect("header names and values here are constants")
+fn typed(kind: &'static str, body: Bytes) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// The file that `url` names below `folder`, and its bytes.
@@ -295,6 +360,33 @@ mod tests {
         assert!(ask(&running.address, "GET /absent").starts_with("HTTP/1.1 404"));
         assert!(ask(&running.address, "HEAD /absent").starts_with("HTTP/1.1 404"));
         assert!(ask(&running.address, "POST /").starts_with("HTTP/1.1 405"));
+        running.stop();
+        fs::remove_dir_all(folder.parent().unwrap()).unwrap();
+    }
+
+    /// A browser opens several at once and keeps them; each must have its answer while the others stay open.
+    #[test]
+    fn connections_that_come_at_once_are_all_answered() {
+        let folder = site("crowd");
+        let running = start(&folder, None).unwrap();
+        let host = running.address.trim_start_matches("http://");
+        let host = host.trim_end_matches('/');
+        for _ in 0..20 {
+            let mut crowd: Vec<_> = (0..24).map(|_| TcpStream::connect(host).unwrap()).collect();
+            for stream in &mut crowd {
+                write!(stream, "GET /m_bg.wasm HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+            }
+            for stream in &mut crowd {
+                // Without an answer it would wait for ever: an error tells more.
+                let patience = Duration::from_secs(60);
+                stream.set_read_timeout(Some(patience)).unwrap();
+                let mut first = [0; 12];
+                stream.read_exact(&mut first).expect("an answer");
+                assert_eq!(&first, b"HTTP/1.1 200");
+            }
+        }
+        // Those who stay connected do not keep it from ending.
+        let _idle = TcpStream::connect(host).unwrap();
         running.stop();
         fs::remove_dir_all(folder.parent().unwrap()).unwrap();
     }
