@@ -1,10 +1,11 @@
-// Installs the engines into TARGET/packages, packs the artefact, and runs the recipes: node run.mjs TARGET DIST
+// Installs the engines into TARGET/packages, packs the artefact, and runs the recipes: node run.mjs TARGET DIST [OPTION]...
+// The options are Playwright's.
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const [target, dist] = process.argv.slice(2);
+const [target, dist, ...options] = process.argv.slice(2);
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = join(here, "../..");
 const work = join(target, "packages");
@@ -46,6 +47,6 @@ needed("npm is needed, and a network for its packages the first time", () =>
 
 const tarball = execFileSync(process.execPath, [join(root, "xtask/js/pack.mjs"), root, dist, work], { encoding: "utf8" }).trim();
 run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--prefer-offline", tarball], js);
-execFileSync(process.execPath, [join(root, "node_modules/@playwright/test/cli.js"), "test", "--config", join(here, "playwright.config.mjs")], {
+execFileSync(process.execPath, [join(root, "node_modules/@playwright/test/cli.js"), "test", "--config", join(here, "playwright.config.mjs"), ...options], {
   cwd: root, stdio: "inherit", env: { ...process.env, LAB_PACKAGES: work, LAB_URL: "http://127.0.0.1/" },
 });
