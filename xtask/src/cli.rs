@@ -1,5 +1,5 @@
 //! The command line of the chores: a table of commands, one parser, exit status 2 for wrong usage.
-use crate::{bundle, project::Project, serve, shots, test};
+use crate::{bundle, doctor, project::Project, runner, serve, shots, test};
 use anyhow::Result;
 use std::{ffi::OsString, process::ExitCode};
 
@@ -11,7 +11,8 @@ usage: cargo xtask COMMAND [OPTIONS]
   build [--dev]             make dist/: the page, its WebAssembly and all else that it fetches
   serve [--dev] [--port N] [--no-watch]
                             build, serve dist/ on 127.0.0.1 and build again on every change
-  test [STEP]...            run all tests, or the named steps
+  test [STEP]... [--only TEXT] [--repeat N] [--load]
+                            run all tests, or the named steps; some of their tests, many times, under load
   shots [--readme]          take pictures of every step of the tour and every mode of the page
   sizes                     build, and write docs/sizes.md
   doctor                    tell what the chores found on this machine, installing nothing
@@ -59,7 +60,7 @@ enum Ask {
     Help(String),
     Build { dev: bool },
     Serve(serve::Options),
-    Test(Vec<test::Step>),
+    Test(test::Plan),
     Shots { readme: bool },
     Sizes,
     Doctor,
@@ -67,11 +68,14 @@ enum Ask {
 
 /// Runs the command in `args` (the program's name first).
 pub fn run(mut args: Vec<OsString>) -> Result<ExitCode> {
-    // Cargo calls this one for each wasm test binary; `args` becomes the runner's own command line.
-    if args.get(1).is_some_and(|a| a == "runner") {
+    // Two that nobody types: cargo calls the first for each wasm test binary, we the second beside tests.
+    if args.get(1).is_some_and(|a| a == runner::WORD) {
         args.remove(1);
-        wasm_bindgen_cli::wasm_bindgen_test_runner::run_cli_with_args(args)?;
+        runner::run(args)?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if args.get(1).is_some_and(|a| a == test::load::SPIN) {
+        test::load::spin();
     }
     let words: Vec<_> = args
         .iter()
@@ -94,10 +98,10 @@ pub fn run(mut args: Vec<OsString>) -> Result<ExitCode> {
         Ask::Help(_) => {}
         Ask::Build { dev } => bundle::build(&project, dev)?,
         Ask::Serve(options) => serve::run(&project, &options)?,
-        Ask::Test(steps) => return test::run(&project, &steps),
+        Ask::Test(plan) => return test::run(&project, &plan),
         Ask::Shots { readme } => shots::run(&project, readme)?,
         Ask::Sizes => bundle::sizes_page(&project)?,
-        Ask::Doctor => return test::doctor(&project),
+        Ask::Doctor => return doctor::run(&project),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -127,7 +131,7 @@ fn parse(words: &[String]) -> Result<Ask, String> {
             Ok(Ask::Build { dev })
         }
         "serve" => parse_serve(rest).map(Ask::Serve),
-        "test" => test::parse(rest).map(Ask::Test),
+        "test" => test::Plan::parse(rest).map(Ask::Test),
         "shots" => match rest {
             [] => Ok(Ask::Shots { readme: false }),
             [word] if word == "--readme" => Ok(Ask::Shots { readme: true }),
@@ -215,7 +219,7 @@ mod tests {
             ("doctor", Ok(Ask::Doctor)),
             ("shots", Ok(Ask::Shots { readme: false })),
             ("shots --readme", Ok(Ask::Shots { readme: true })),
-            ("test", Ok(Ask::Test(test::parse(&[]).unwrap()))),
+            ("test", Ok(Ask::Test(test::Plan::parse(&[]).unwrap()))),
         ] {
             assert_eq!(ask(line), expected, "{line}");
         }
@@ -264,6 +268,9 @@ mod tests {
             ("serve --port 65536", "expected a number from 1 to 65535"),
             ("serve --port=x", "expected a number from 1 to 65535"),
             ("test nonsense", "unknown step \"nonsense\"; expected"),
+            ("test page --repeat 0", "expected a number from 1 to 1000"),
+            ("test lint --load", "--load is for steps with tests"),
+            ("test page --only", "--only needs a part of a test's name"),
             (
                 "shots all",
                 "shots: unknown argument \"all\"; expected --readme",

@@ -5,8 +5,10 @@
 mod browser;
 mod bundle;
 mod cli;
+mod doctor;
 mod packages;
 mod project;
+mod runner;
 mod serve;
 mod server;
 mod shots;

@@ -3,11 +3,15 @@ use anyhow::{Context, Result, bail, ensure};
 use std::{
     env,
     ffi::OsStr,
+    io::{self, Read, Write},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
-    sync::atomic::{AtomicBool, Ordering},
+    process::{Child, Command, Stdio},
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// The folders every chore works in.
@@ -54,8 +58,13 @@ impl Project {
     }
 }
 
-/// Set by Ctrl-C: a running command is ended.
+/// Set by Ctrl-C or a request to terminate: a running command is ended.
 pub static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Whether Ctrl-C or a request to terminate came.
+pub fn stopped() -> bool {
+    STOP.load(Ordering::Relaxed)
+}
 
 /// Between two looks at a running command.
 const POLL: Duration = Duration::from_millis(20);
@@ -65,28 +74,125 @@ pub fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// How long a stopped command may take to put its things away.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How long output may lag behind the end of the command that made it.
+const LAG: Duration = Duration::from_secs(1);
+
 /// Runs `cmd` to its end with its output shown, and prints the command first.
 pub fn run(cmd: &mut Command) -> Result<()> {
-    eprintln!("+ {}", shown(cmd));
-    let name = cmd.get_program().to_string_lossy().into_owned();
-    let mut child = cmd
-        .stdin(Stdio::null())
-        .spawn()
-        .with_context(|| format!("cannot start {name}"))?;
+    let name = named(cmd);
+    let mut child = start(cmd)?;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if STOP.load(Ordering::Relaxed) {
-            // From a terminal the child got the signal as well; from elsewhere only we did.
-            let _ = child.kill();
-            let _ = child.wait();
-            bail!("{} was stopped", short(&name));
+        if stopped() {
+            end(&mut child);
+            bail!("{name} was stopped");
         }
         thread::sleep(POLL);
     };
-    ensure!(status.success(), "{} ended with {status}", short(&name));
+    ensure!(status.success(), "{name} ended with {status}");
     Ok(())
+}
+
+/// [`run`] that also gives all that is printed to `told`, output and errors in the order they came.
+pub fn tee(cmd: &mut Command, mut told: impl FnMut(&[u8])) -> Result<()> {
+    let name = named(cmd);
+    let (mut reader, writer) = io::pipe()?;
+    cmd.stdout(writer.try_clone()?).stderr(writer);
+    let child = start(cmd);
+    // The command holds the pipe's writing ends, and would hold them open.
+    cmd.stdout(Stdio::inherit()).stderr(Stdio::inherit());
+    let mut child = child?;
+    let (sender, chunks) = mpsc::channel();
+    thread::spawn(move || {
+        let mut buffer = [0; 1 << 13];
+        while let Ok(count @ 1..) = reader.read(&mut buffer) {
+            if sender.send(buffer[..count].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    let mut ended = None;
+    loop {
+        match chunks.recv_timeout(POLL) {
+            Ok(chunk) => {
+                let mut out = io::stdout().lock();
+                // Whoever read our output may be gone; what it tells is wanted all the same.
+                let _ = out.write_all(&chunk).and_then(|()| out.flush());
+                told(&chunk);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            // A grandchild that stays behind holds the pipe open for as long as it likes.
+            Err(RecvTimeoutError::Timeout) => {
+                if ended.is_some_and(|at: Instant| at.elapsed() > LAG) {
+                    break;
+                }
+            }
+        }
+        if ended.is_none() {
+            if stopped() {
+                end(&mut child);
+            }
+            ended = child.try_wait()?.map(|_| Instant::now());
+        }
+    }
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if stopped() {
+            end(&mut child);
+        }
+        thread::sleep(POLL);
+    };
+    ensure!(!stopped(), "{name} was stopped");
+    ensure!(status.success(), "{name} ended with {status}");
+    Ok(())
+}
+
+fn named(cmd: &Command) -> String {
+    short(&cmd.get_program().to_string_lossy())
+}
+
+/// Starts `cmd` in a process group of its own: what it starts in turn can be ended with it.
+fn start(cmd: &mut Command) -> Result<Child> {
+    eprintln!("+ {}", shown(cmd));
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(cmd, 0);
+    cmd.stdin(Stdio::null())
+        .spawn()
+        .with_context(|| format!("cannot start {}", named(cmd)))
+}
+
+/// Ends a command and what it started: asks first, so that a browser is closed and a report written.
+fn end(child: &mut Child) {
+    if signal(child.id(), "INT") {
+        let asked = Instant::now();
+        while asked.elapsed() < GRACE && matches!(child.try_wait(), Ok(None)) {
+            thread::sleep(POLL);
+        }
+        signal(child.id(), "KILL");
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Sends a signal to the group of `id`; false where that cannot be done.
+fn signal(id: u32, name: &str) -> bool {
+    // The shell's own `kill`: the program of that name is not on every machine.
+    cfg!(unix)
+        && Command::new("sh")
+            .arg("-c")
+            .arg(format!("kill -{name} -{id}"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
 }
 
 /// Runs `cmd` silently and returns what it printed; its errors are part of ours.

@@ -1,484 +1,293 @@
 //! `cargo xtask test`: every check there is, in order, with one summary.
 //!
-//! A failed step does not stop those that do not need it; the summary names all that failed.
+//! A failed step does not stop those that do not need it; the summary names all that failed, and the last
+//! lines tell which tests they were and how to run just these.
+mod checks;
+mod libtest;
+mod lines;
+pub mod load;
+mod plan;
+mod playwright;
+mod runs;
+mod step;
+mod suite;
+mod tested;
+
+pub use plan::Plan;
+
 use crate::{
-    browser::Browser,
-    bundle, packages,
-    project::{self, Project, on_path},
-    server,
-    sysroot::Std,
-    toolchain::{TARGET, Wasm},
+    bundle,
+    project::{self, Project, STOP},
 };
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use load::Load;
+use runs::{Runs, choice};
 use std::{
-    env, fs,
-    path::Path,
-    process::{Command, ExitCode},
+    process::ExitCode,
+    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
+use step::{ALL, Step};
+use suite::Suite;
+use tested::Failed;
 
-/// One check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// `cargo fmt --check`
-    Format,
-    /// clippy, natively and for wasm
-    Clippy,
-    /// unit, integration and documentation tests
-    Native,
-    /// random programs under the invariants, with the naive twin beside the model
-    Oracle,
-    /// the tests of these chores
-    Tool,
-    /// dist/
-    Build,
-    /// types, lint rules and format of the page's scripts
-    Scripts,
-    /// wasm-bindgen tests in a headless browser
-    Wasm,
-    /// page tests against dist/
-    Page,
-    /// the packed artefact in other people's engines
-    Packages,
-}
-
-/// In the order of running: what is quick and fails often comes first.
-pub const ALL: &[Step] = &[
-    Step::Format,
-    Step::Clippy,
-    Step::Native,
-    Step::Oracle,
-    Step::Tool,
-    Step::Build,
-    Step::Scripts,
-    Step::Wasm,
-    Step::Page,
-    Step::Packages,
-];
-
-impl Step {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Format => "format",
-            Self::Clippy => "clippy",
-            Self::Native => "native",
-            Self::Oracle => "oracle",
-            Self::Tool => "tool",
-            Self::Build => "build",
-            Self::Scripts => "scripts",
-            Self::Wasm => "wasm",
-            Self::Page => "page",
-            Self::Packages => "packages",
-        }
-    }
-
-    /// Page tests and recipes look at dist/; the scripts' types include those of the module made there.
-    fn needs_build(self) -> bool {
-        matches!(self, Self::Scripts | Self::Page | Self::Packages)
-    }
-
-    fn told(self) -> &'static str {
-        match self {
-            Self::Format => "cargo fmt --check",
-            Self::Clippy => "clippy without a warning, natively and for wasm",
-            Self::Native => {
-                "the library's and the command line's tests, its reference and its package"
-            }
-            Self::Oracle => "random programs under the invariants, the naive twin beside the model",
-            Self::Tool => "the tests of these chores",
-            Self::Build => "dist/ can be made",
-            Self::Scripts => "types and lint rules of the page's scripts",
-            Self::Wasm => "wasm-bindgen tests in a headless browser",
-            Self::Page => "page tests in a headless browser, on dist/ as built",
-            Self::Packages => {
-                "the recipes of docs/embedding.md, from the packed artefact with the real engines"
-            }
-        }
-    }
-}
-
-/// How a step ended.
-enum Outcome {
-    Passed,
-    /// There is nothing to run yet; said, and not a failure.
-    Nothing(String),
-    Failed(anyhow::Error),
-}
+/// What a shell makes of a program that Ctrl-C ended.
+const STOPPED: u8 = 130;
 
 /// `cargo xtask test --help`
 pub fn help() -> String {
     let mut text = String::from(
-        "usage: cargo xtask test [STEP]...\n\nRuns all steps but packages, or those named, in this order:\n\n",
+        "usage: cargo xtask test [STEP]... [--only TEXT]... [--repeat N] [--load]\n\n\
+         Runs all steps but packages, or those named, in this order:\n\n",
     );
     for step in ALL {
         text += &format!("  {:9} {}\n", step.name(), step.told());
     }
     text + "\n  lint      format, clippy and scripts\n\n\
-            `scripts`, `page` and `packages` build dist/ first. CHROME names a browser; XTASK_WASM=rustup or distro a compiler.\n"
+            `scripts`, `page` and `packages` build dist/ first. What failed is named at the end, with the command that\n\
+            runs just that.\n\n\
+            For native, oracle, tool, wasm, page and packages, when named:\n\n\
+            \x20 --only TEXT   only tests whose name contains TEXT, as it is written; given again, any of the texts.\n\
+            \x20               Page tests are found by file and title, Rust's by module and function\n\
+            \x20 --repeat N    run the tests N times (up to 1000) on one build, whatever comes out, and tell which\n\
+            \x20               failed in which runs\n\
+            \x20 --load        keep all cores busy with other processes meanwhile\n\n\
+            With one of these, `native` is the tests alone, without reference and package. Ctrl-C ends the running\n\
+            tests and tells what is known so far.\n\n\
+            CHROME names a browser; XTASK_WASM=rustup or distro a compiler.\n"
 }
 
-/// Reads the steps' names; none means all but the documentation engines.
-pub fn parse(words: &[String]) -> Result<Vec<Step>, String> {
-    let mut wanted = Vec::new();
-    for word in words {
-        match ALL.iter().find(|step| step.name() == word) {
-            Some(step) => wanted.push(*step),
-            None if word == "lint" => wanted.extend([Step::Format, Step::Clippy, Step::Scripts]),
-            None => {
-                let names: Vec<_> = ALL.iter().map(|s| s.name()).collect();
-                return Err(format!(
-                    "test: unknown step {word:?}; expected {} or lint",
-                    names.join(", ")
-                ));
-            }
-        }
-    }
-    if wanted.iter().any(|step| step.needs_build()) {
-        wanted.push(Step::Build);
-    }
-    // The documentation engines take minutes to fetch and are run when asked for by name.
-    let usual = |step: &Step| *step != Step::Packages;
-    let all = words.is_empty();
-    Ok(ALL
-        .iter()
-        .copied()
-        .filter(|step| {
-            if all {
-                usual(step)
-            } else {
-                wanted.contains(step)
-            }
-        })
-        .collect())
+/// How a step ended.
+struct Ended {
+    step: Step,
+    took: Duration,
+    /// Why it failed, if it did.
+    failure: Option<String>,
+    /// The tests that failed.
+    failed: Vec<Failed>,
+    /// Of many runs.
+    table: Option<String>,
+    /// Not run for want of another.
+    skipped: bool,
 }
 
 /// Runs the steps and prints the summary; fails when one failed.
-pub fn run(project: &Project, steps: &[Step]) -> Result<ExitCode> {
+pub fn run(project: &Project, plan: &Plan) -> Result<ExitCode> {
+    ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed))
+        .context("Ctrl-C cannot be caught")?;
     let begin = Instant::now();
-    let mut lines = Vec::new();
-    let mut failed = Vec::new();
-    for &step in steps {
+    let mut all: Vec<Ended> = Vec::new();
+    for &step in &plan.steps {
+        if project::stopped() {
+            break;
+        }
         eprintln!("\n== {}: {}", step.name(), step.told());
         let start = Instant::now();
-        let outcome = if step.needs_build() && failed.contains(&Step::Build.name()) {
-            Outcome::Failed(anyhow::anyhow!("not run, since build failed"))
-        } else {
-            match once(project, step) {
-                Ok(None) => Outcome::Passed,
-                Ok(Some(reason)) => Outcome::Nothing(reason),
-                Err(error) => Outcome::Failed(error),
-            }
+        let mut ended = Ended {
+            step,
+            took: Duration::ZERO,
+            failure: None,
+            failed: Vec::new(),
+            table: None,
+            skipped: false,
+        };
+        let no_build = all
+            .iter()
+            .any(|e| e.step == Step::Build && e.failure.is_some());
+        if step.needs_build() && no_build {
+            ended.failure = Some("not run, since build failed".into());
+            ended.skipped = true;
+        } else if let Err(error) = once(project, plan, &mut ended) {
+            ended.failure = Some(format!("{error:#}"));
+        }
+        if let Some(failure) = &ended.failure {
+            eprintln!("{}: {failure}", step.name());
+        }
+        ended.took = start.elapsed();
+        all.push(ended);
+    }
+    print!("{}", summary(plan, &all, begin.elapsed()));
+    Ok(if project::stopped() {
+        ExitCode::from(STOPPED)
+    } else if all.iter().any(|ended| ended.failure.is_some()) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Runs one step.
+fn once(project: &Project, plan: &Plan, ended: &mut Ended) -> Result<()> {
+    match ended.step {
+        Step::Format => checks::cargo(project, lines::FORMAT),
+        Step::Clippy => checks::clippy(project),
+        Step::Build => bundle::build(project, false),
+        Step::Scripts => checks::scripts(project),
+        Step::Native | Step::Oracle | Step::Tool | Step::Wasm | Step::Page | Step::Packages => {
+            tests(project, plan, ended)
+        }
+    }
+}
+
+fn tests(project: &Project, plan: &Plan, ended: &mut Ended) -> Result<()> {
+    let step = ended.step;
+    let suite = Suite::ready(project, step, &plan.only)?;
+    if plan.load || plan.repeat.is_some() {
+        suite.compile()?;
+    }
+    let _load = plan.load.then(Load::start).transpose()?;
+    if let Some(wanted) = plan.repeat {
+        let mut runs = Runs::new(step, wanted);
+        let result = repeat(&suite, &mut runs, wanted);
+        ended.failure = runs.failure();
+        ended.failed = runs.failed();
+        ended.table = Some(runs.table());
+        return result;
+    }
+    let tested = suite.run()?;
+    if !tested.green() {
+        ended.failure = Some(tested.told());
+        ended.failed = tested.failed;
+    } else if step == Step::Native && plan.only.is_empty() && !plan.load {
+        checks::library(project)?;
+    }
+    Ok(())
+}
+
+/// Every run goes on, whatever the last one told.
+fn repeat(suite: &Suite, runs: &mut Runs, wanted: u32) -> Result<()> {
+    for number in 1..=wanted {
+        eprintln!("-- run {number} of {wanted}");
+        let start = Instant::now();
+        let tested = suite.run()?;
+        if project::stopped() {
+            runs.add(number, &tested, None);
+            break;
+        }
+        runs.add(number, &tested, Some(start.elapsed()));
+        let told = match tested.green() {
+            true => "green".into(),
+            false => tested.told(),
         };
         let took = seconds(start.elapsed());
-        lines.push(match outcome {
-            Outcome::Passed => format!("  {:9} passed  {took:>8}", step.name()),
-            Outcome::Nothing(reason) => format!("  {:9} -       {took:>8}  {reason}", step.name()),
-            Outcome::Failed(error) => {
-                eprintln!("{}: {error:#}", step.name());
-                failed.push(step.name());
-                format!("  {:9} FAILED  {took:>8}  {error:#}", step.name())
-            }
-        });
+        eprintln!("-- run {number} of {wanted}: {told}, {took}");
     }
-    println!("\n{}", lines.join("\n"));
-    let took = seconds(begin.elapsed());
-    if failed.is_empty() {
-        println!("all steps passed in {took}");
-        return Ok(ExitCode::SUCCESS);
+    Ok(())
+}
+
+/// All that is said at the end.
+fn summary(plan: &Plan, all: &[Ended], took: Duration) -> String {
+    let mut text = String::new();
+    for table in all.iter().filter_map(|ended| ended.table.as_ref()) {
+        text += &format!("\n{table}");
     }
-    println!(
-        "{} of {} steps failed in {took}: {}",
-        failed.len(),
-        steps.len(),
-        failed.join(", ")
-    );
-    Ok(ExitCode::FAILURE)
+    text.push('\n');
+    for ended in all {
+        let (name, took) = (ended.step.name(), seconds(ended.took));
+        text += &match &ended.failure {
+            None => format!("  {name:9} passed  {took:>8}\n"),
+            Some(failure) => format!("  {name:9} FAILED  {took:>8}  {failure}\n"),
+        };
+    }
+    let took = seconds(took);
+    let failed: Vec<_> = all.iter().filter(|ended| ended.failure.is_some()).collect();
+    let count = plan.steps.len();
+    if failed.is_empty() && all.len() == count {
+        return text + &format!("all steps passed in {took}\n");
+    }
+    if project::stopped() {
+        let open = count - all.len();
+        text += &format!("stopped after {took}, {open} of {count} steps not begun\n");
+    }
+    if !failed.is_empty() {
+        let names: Vec<_> = failed.iter().map(|ended| ended.step.name()).collect();
+        let names = names.join(", ");
+        text += &format!(
+            "{} of {count} steps failed in {took}: {names}\n",
+            failed.len()
+        );
+    }
+    for ended in failed {
+        text += &ending(plan, ended);
+    }
+    text
+}
+
+/// Which tests of a step failed, and the command that runs just these.
+fn ending(plan: &Plan, ended: &Ended) -> String {
+    // A step that was not run, or was stopped, has nothing to be repaired.
+    if ended.skipped || project::stopped() && ended.failed.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}:\n", ended.step.name());
+    for test in &ended.failed {
+        text += &format!("  {}  {}\n", test.place, test.name);
+    }
+    let command = plan.command(ended.step, &choice(ended.step, &ended.failed));
+    text + &format!("  {command}\n")
 }
 
 fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }
 
-const ORACLE: [&str; 9] = [
-    "test",
-    "--package",
-    "reweight-lab",
-    "--features",
-    "oracle",
-    "--test",
-    "random",
-    "--",
-    "--nocapture",
-];
-
-/// Runs one step. A sentence comes back when there was nothing to run.
-fn once(project: &Project, step: Step) -> Result<Option<String>> {
-    match step {
-        Step::Format => native(project, &["fmt", "--all", "--check"]),
-        Step::Clippy => clippy(project),
-        Step::Native => library(project),
-        Step::Oracle => native(project, &ORACLE),
-        Step::Tool => native(project, &["test", "--package", "xtask"]),
-        Step::Build => bundle::build(project, false).map(|()| None),
-        Step::Scripts => scripts(project),
-        Step::Wasm => wasm(project),
-        Step::Page => page(project),
-        Step::Packages => recipes(project),
-    }
-}
-
-fn native(project: &Project, args: &[&str]) -> Result<Option<String>> {
-    project::run(project::cargo().current_dir(&project.root).args(args))?;
-    Ok(None)
-}
-
-/// Tests and examples; the reference without a warning; the package as it would be sent, built once.
-fn library(project: &Project) -> Result<Option<String>> {
-    native(project, &["test", "--package", "reweight-lab"])?;
-    let mut reference = project::cargo();
-    reference
-        .current_dir(&project.root)
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .args(["doc", "--no-deps", "--package", "reweight-lab"]);
-    project::run(&mut reference)?;
-    // What is tested is what lies here, committed or not.
-    let line = ["package", "--package", "reweight-lab", "--allow-dirty"];
-    // cargo asks the registry for the package's lock file; without a network it knows what it has built with.
-    native(project, &line).or_else(|_| native(project, &[&line[..], &["--offline"]].concat()))
-}
-
-fn clippy(project: &Project) -> Result<Option<String>> {
-    let deny = ["--", "-D", "warnings"];
-    let mut line = vec!["clippy", "--workspace", "--all-targets"];
-    line.extend(deny);
-    native(project, &line)?;
-    let mut line = vec![
-        "clippy",
-        "--package",
-        "reweight-lab",
-        "--features",
-        "oracle",
-    ];
-    line.extend(["--lib", "--test", "random"]);
-    line.extend(deny);
-    native(project, &line)?;
-    let wasm = Wasm::find(project)?;
-    let mut cmd = match wasm.clippy()? {
-        Some(cmd) => cmd,
-        None => {
-            eprintln!(
-                "no clippy for the compiler that makes the wasm; only the native side was checked"
-            );
-            return Ok(None);
-        }
-    };
-    cmd.args(["--package", "reweight-lab", "--lib"]);
-    for name in wasm_tests(&project.root)? {
-        cmd.args(["--test", &name]);
-    }
-    project::run(cmd.args(deny))?;
-    // The second module's code is not in the first.
-    if let Some(mut cmd) = wasm.clippy()? {
-        cmd.args(["--package", "reweight-lab", "--lib", "--features", "export"]);
-        project::run(cmd.args(deny))?;
-    }
-    Ok(None)
-}
-
-fn scripts(project: &Project) -> Result<Option<String>> {
-    packages::npm(project)?;
-    let tool = |file: &str, args: &[&str]| {
-        let mut cmd = Command::new(packages::node()?);
-        cmd.current_dir(&project.root)
-            .arg(packages::module(project, file))
-            .args(args);
-        project::run(&mut cmd)
-    };
-    // All three, so that one run tells everything.
-    let results = [
-        tool("typescript/bin/tsc", &["--project", "tsconfig.json"]).context("types"),
-        tool("eslint/bin/eslint.js", &["."]).context("lint rules"),
-    ];
-    let failed: Vec<_> = results
-        .into_iter()
-        .filter_map(Result::err)
-        .map(|e| format!("{e:#}"))
-        .collect();
-    if !failed.is_empty() {
-        bail!("{}", failed.join("; "));
-    }
-    Ok(None)
-}
-
-/// The names of the integration tests that are for wasm: those that use wasm-bindgen's harness.
-fn wasm_tests(root: &Path) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(root.join("tests"))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|e| e == "rs")
-            && fs::read_to_string(&path)?.contains("#[wasm_bindgen_test")
-            && let Some(name) = path.file_stem()
-        {
-            names.push(name.to_string_lossy().into_owned());
-        }
-    }
-    names.sort();
-    Ok(names)
-}
-
-fn wasm(project: &Project) -> Result<Option<String>> {
-    let names = wasm_tests(&project.root)?;
-    if names.is_empty() {
-        return Ok(Some("no file in tests/ has a #[wasm_bindgen_test]".into()));
-    }
-    packages::npm(project)?;
-    let browser = Browser::find()?;
-    let mut cmd = Wasm::find(project)?.cargo("test", Std::Tested)?;
-    cmd.args(["--package", "reweight-lab", "--no-fail-fast"]);
-    for name in &names {
-        cmd.args(["--test", name]);
-    }
-    // Our own program, as cargo's runner: a nested `cargo run` would build it anew with the other compiler.
-    let own = env::current_exe()?;
-    let own = own
-        .to_str()
-        .context("the target folder's path is not UTF-8")?;
-    cmd.arg("--config")
-        .arg(format!("target.{TARGET}.runner=[{own:?},\"runner\"]"));
-    browser.drive(project, &mut cmd)?;
-    if env::var_os("WASM_BINDGEN_TEST_TIMEOUT").is_none() {
-        cmd.env("WASM_BINDGEN_TEST_TIMEOUT", "300");
-    }
-    project::run(&mut cmd)?;
-    Ok(None)
-}
-
-fn page(project: &Project) -> Result<Option<String>> {
-    if !project.root.join("tests/page").is_dir() {
-        return Ok(Some("there is no tests/page".into()));
-    }
-    packages::npm(project)?;
-    let browser = Browser::find()?;
-    let running = server::start(&project.dist(), None)?;
-    let mut cmd = Command::new(packages::node()?);
-    cmd.current_dir(&project.root)
-        .arg(packages::module(project, "@playwright/test/cli.js"))
-        .arg("test")
-        .env("LAB_URL", &running.address)
-        .env("CHROME", &browser.program);
-    let result = project::run(&mut cmd);
-    running.stop();
-    result.map(|()| None)
-}
-
-/// Engines are installed into the target folder the first time; one that cannot be is a failure.
-fn recipes(project: &Project) -> Result<Option<String>> {
-    packages::npm(project)?;
-    let browser = Browser::find()?;
-    let mut cmd = Command::new(packages::node()?);
-    cmd.current_dir(&project.root)
-        .arg(project.root.join("tests/packaging/run.mjs"))
-        .arg(&project.target)
-        .arg(project.dist())
-        .env("CHROME", &browser.program);
-    if let Some(driver) = on_path(&["chromedriver"]) {
-        cmd.env("CHROMEDRIVER", driver);
-    }
-    project::run(&mut cmd).map(|()| None)
-}
-
-/// `cargo xtask doctor`: what is there, what is missing; changes nothing.
-pub fn doctor(project: &Project) -> Result<ExitCode> {
-    let mut complete = true;
-    let mut line = |what: &str, found: Result<String>| match found {
-        Ok(found) => println!("  {what:9} {found}"),
-        Err(error) => {
-            complete = false;
-            println!("  {what:9} MISSING: {error:#}");
-        }
-    };
-    line("wasm", Wasm::look(project).map(|wasm| wasm.described()));
-    line(
-        "node",
-        packages::node().map(|node| node.display().to_string()),
-    );
-    line(
-        "npm",
-        on_path(&["npm", "npm.cmd"])
-            .map(|p| p.display().to_string())
-            .context("no npm"),
-    );
-    line("packages", packages::installed(project));
-    let browser = Browser::program().context("no Chromium or Chrome; CHROME may name one");
-    line(
-        "browser",
-        browser.and_then(|_| Browser::find()).map(|b| b.described()),
-    );
-    println!("  {:9} {}", "installs", packages::ability());
-    println!(
-        "{}",
-        if complete {
-            "all is there"
-        } else {
-            "the chores install what is missing, or say how"
-        }
-    );
-    Ok(if complete {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn steps(line: &str) -> Result<Vec<Step>, String> {
-        parse(
-            &line
-                .split_whitespace()
-                .map(str::to_owned)
-                .collect::<Vec<_>>(),
-        )
-    }
-
-    #[test]
-    fn steps_run_in_their_order_and_once() {
-        let usual = &ALL[..ALL.len() - 1];
-        assert_eq!(steps("").unwrap(), usual);
-        assert_eq!(steps("packages").unwrap(), [Step::Build, Step::Packages]);
-        assert_eq!(
-            steps("wasm native wasm").unwrap(),
-            [Step::Native, Step::Wasm]
-        );
-        assert_eq!(steps("page").unwrap(), [Step::Build, Step::Page]);
-        assert_eq!(
-            steps("lint").unwrap(),
-            [Step::Format, Step::Clippy, Step::Build, Step::Scripts]
-        );
-        assert!(
-            steps("native pages")
-                .unwrap_err()
-                .contains("unknown step \"pages\"")
-        );
-    }
-
-    #[test]
-    fn help_names_every_step() {
-        for step in ALL {
-            assert!(help().contains(step.name()), "{step:?}");
+    fn ended(step: Step, failure: Option<&str>) -> Ended {
+        Ended {
+            step,
+            took: Duration::from_secs(2),
+            failure: failure.map(Into::into),
+            failed: Vec::new(),
+            table: None,
+            skipped: false,
         }
     }
 
     #[test]
-    fn only_tests_with_wasm_bindgens_harness_run_in_the_browser() {
-        let root = env::temp_dir().join(format!("xtask-wasm-tests-{}", std::process::id()));
-        fs::create_dir_all(root.join("tests")).unwrap();
-        fs::write(root.join("tests/native.rs"), "#[test] fn a() {}").unwrap();
-        fs::write(root.join("tests/web.rs"), "#[wasm_bindgen_test]\nfn a() {}").unwrap();
-        fs::write(root.join("tests/notes.md"), "#[wasm_bindgen_test]").unwrap();
-        assert_eq!(wasm_tests(&root).unwrap(), ["web"]);
-        fs::remove_dir_all(root).unwrap();
+    fn help_names_every_step_and_option() {
+        for step in ALL {
+            assert!(help().contains(step.name()), "{step:?}");
+        }
+        for option in ["--only TEXT", "--repeat N", "--load"] {
+            assert!(help().contains(option), "{option}");
+        }
+    }
+
+    #[test]
+    fn the_last_lines_name_what_failed_and_how_to_run_it() {
+        let plan = Plan {
+            steps: vec![Step::Clippy, Step::Native, Step::Build, Step::Page],
+            ..Plan::default()
+        };
+        let mut native = ended(Step::Native, Some("1 test failed"));
+        native.failed.push(Failed {
+            place: "src/lib.rs".into(),
+            name: "pi::tests::deep".into(),
+        });
+        let mut page = ended(Step::Page, Some("not run, since build failed"));
+        page.skipped = true;
+        let build = ended(Step::Build, Some("cargo ended with exit status: 101"));
+        let all = [ended(Step::Clippy, None), native, build, page];
+        assert_eq!(
+            summary(&plan, &all, Duration::from_secs(9)),
+            "\n  clippy    passed     2.0 s\n\
+             \x20 native    FAILED     2.0 s  1 test failed\n\
+             \x20 build     FAILED     2.0 s  cargo ended with exit status: 101\n\
+             \x20 page      FAILED     2.0 s  not run, since build failed\n\
+             3 of 4 steps failed in 9.0 s: native, build, page\n\
+             \nnative:\n  src/lib.rs  pi::tests::deep\n  cargo xtask test native --only pi::tests::deep\n\
+             \nbuild:\n  cargo xtask test build\n"
+        );
+        let green = Plan {
+            steps: vec![Step::Clippy],
+            ..Plan::default()
+        };
+        assert_eq!(
+            summary(&green, &all[..1], Duration::from_secs(9)),
+            "\n  clippy    passed     2.0 s\nall steps passed in 9.0 s\n"
+        );
     }
 }
