@@ -195,9 +195,9 @@ fn summary(plan: &Plan, all: &[Ended], took: Duration) -> String {
     if failed.is_empty() && all.len() == count {
         return text + &format!("all steps passed in {took}\n");
     }
-    if project::stopped() {
+    if project::stopped() && all.len() < count {
         let open = count - all.len();
-        text += &format!("stopped after {took}, {open} of {count} steps not begun\n");
+        text += &format!("stopped after {took}, with {open} of {count} steps not begun\n");
     }
     if !failed.is_empty() {
         let names: Vec<_> = failed.iter().map(|ended| ended.step.name()).collect();
