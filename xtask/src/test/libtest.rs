@@ -8,7 +8,7 @@ pub struct Reader {
     partial: Vec<u8>,
     /// The file of the tests that run.
     place: String,
-    /// `running N tests` without a result so far.
+    /// A program of tests was started, and told no result so far.
     running: bool,
     /// Within a list of `failures:`.
     listing: bool,
@@ -64,12 +64,13 @@ impl Reader {
         if let Some(place) = place(text) {
             self.died();
             self.place = place;
+            self.running = true;
         } else if text == "failures:" {
             self.listing = true;
             self.listed.clear();
-        } else if is_start(text) {
-            self.died();
-            self.running = true;
+        } else if text == "no tests to run!" {
+            // wasm-bindgen's harness, where another would tell a result of nothing.
+            self.running = false;
         } else if let Some((name, result)) = text
             .strip_prefix("test ")
             .and_then(|rest| rest.split_once(" ... "))
@@ -100,7 +101,7 @@ impl Reader {
         }
     }
 
-    /// A program that began its tests and told no result.
+    /// A program that was started and told no result.
     fn died(&mut self) {
         if std::mem::take(&mut self.running) {
             let mut told = format!("{} ended before its tests did", self.place);
@@ -122,13 +123,6 @@ fn place(text: &str) -> Option<String> {
     program
         .ends_with(')')
         .then(|| file.trim_start_matches("unittests ").to_owned())
-}
-
-/// `running 12 tests`
-fn is_start(text: &str) -> bool {
-    text.strip_prefix("running ")
-        .and_then(|rest| rest.split_once(' '))
-        .is_some_and(|(count, what)| count.parse::<u32>().is_ok() && what.starts_with("test"))
 }
 
 /// A name without what the harness says about it.
@@ -290,6 +284,14 @@ error: 2 targets failed:
         );
         assert_eq!(tested.trouble, ["tests/pi.rs ended before its tests did"]);
         assert!(!tested.green());
+        let browser = read(
+            "     Running tests/web.rs (target/debug/deps/web-1.wasm)\nLoading Wasm module...\n\
+             xtask: missing field `chunk`\nerror: test failed, to rerun pass `--test web`\n",
+        );
+        assert_eq!(browser.trouble, ["tests/web.rs ended before its tests did"]);
+        let none =
+            read("     Running tests/web.rs (target/debug/deps/web-1.wasm)\nno tests to run!\n");
+        assert!(none.green() && none.ran.is_empty());
     }
 
     #[test]
