@@ -2,13 +2,9 @@
 //! what it is asked.
 #![cfg(target_arch = "wasm32")]
 
-#[path = "common/golden.rs"]
-mod golden;
-#[path = "common/hashes.rs"]
-mod hashes;
-#[path = "common/random.rs"]
-mod random;
+mod common;
 
+use common::{golden, hashes};
 use js_sys::{Array, Reflect};
 use reweight_lab::web::{Session, all_presets};
 use wasm_bindgen::{JsCast, JsValue};
@@ -57,7 +53,7 @@ fn the_four_worked_traces_hold_in_wasm() {
     golden::check_all();
 }
 
-/// `tests/determinism.rs` holds the native build against the same lines.
+/// `tests/model/determinism.rs` holds the native build against the same lines.
 #[wasm_bindgen_test]
 fn every_trace_is_the_native_one_to_the_bit() {
     let kept = include_str!("data/traces.txt");

@@ -10,7 +10,7 @@ use reweight_lab::model::pi::Variant;
 use reweight_lab::model::units::Ns;
 use reweight_lab::workload::{Options, Workload, presets};
 
-use crate::random::{LENGTH, bytes_of, machine};
+use super::random::{LENGTH, bytes_of, machine};
 
 /// How much of a preset is run: past the first boost and release of each.
 const SHORT: Ns = Ns::from_ms(5_500);
