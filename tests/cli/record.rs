@@ -210,9 +210,9 @@ fn locks_exclude_and_nobody_gives_back_what_is_another_s() {
 #[test]
 fn a_signal_breaks_off_no_wait_for_good() {
     let text = r#"{ "global": { "pi_enabled": true }, "tasks": {
-      "low": { "priority": 10, "loop": 1, "lock": "M", "sleep": 200000, "unlock": "M", "suspend": "end" },
+      "low": { "priority": 10, "loop": 1, "lock": "M", "sleep": <200>, "unlock": "M", "suspend": "end" },
       "high": { "delay": <30>, "loop": 1, "lock": "M", "run": 3000, "unlock": "M", "suspend": "end" },
-      "sleeper": { "loop": 1, "sleep": 150000, "run": 2000, "suspend": "end" } },
+      "sleeper": { "loop": 1, "sleep": <150>, "run": 2000, "suspend": "end" } },
       "lab": { "duration": <400>, "controls": [
         { "at": <80>, "task": "high", "signal": true }, { "at": <100>, "task": "sleeper", "signal": true },
         { "at": <120>, "task": "high", "signal": true } ] } }"#;
