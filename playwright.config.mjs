@@ -15,8 +15,10 @@ const baseURL = process.env.LAB_URL ?? `http://127.0.0.1:${port}/`;
 export default defineConfig({
   testDir: "tests/page",
   testMatch: "**/*.spec.mjs",
-  // Two cores are common, and a loaded one makes a test slow, not wrong.
+  // Two cores are common, and a loaded one makes a test slow, not wrong. Each worker has one browser for all its tests.
   workers: 2,
+  // Else the file with the longest tests would be one worker's, and the other idle at the end.
+  fullyParallel: true,
   timeout: 120_000,
   expect: { timeout: 20_000 },
   forbidOnly: true,

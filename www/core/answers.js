@@ -47,7 +47,7 @@ export function answers(lab, ctx) {
       write(r, k < 1 ? from + (to - from) * (1 - (1 - k) ** 3) : to);
       r.frame = k < 1 ? requestAnimationFrame(go) : 0;
     };
-    go();
+    r.frame = requestAnimationFrame(go);
   }
 
   /** @param {number} row */

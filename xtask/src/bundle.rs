@@ -61,7 +61,7 @@ pub fn stage(project: &Project, dev: bool) -> Result<PathBuf> {
     if page.is_dir() {
         copy_tree(&page, &fresh)?;
     } else {
-        eprintln!("there is no www/: dist/ has the WebAssembly only");
+        project::tell("there is no www/: dist/ has the WebAssembly only");
     }
     if !dev {
         minify(project, &fresh)?;
@@ -170,8 +170,7 @@ fn sizes(project: &Project, dist: &Path) -> Result<()> {
             .arg(project.root.join("xtask/js/sizes.mjs"))
             .arg(dist),
     )?;
-    eprint!("{table}");
-    eprintln!("made {}", project.shown(dist).display());
+    project::tell(&format!("{table}made {}", project.shown(dist).display()));
     Ok(())
 }
 

@@ -70,7 +70,7 @@ pub fn apt(packages: &[&str], what: &str) -> Result<()> {
     let Some(prefix) = root_prefix() else {
         bail!("{what}; as root: apt-get install --no-install-recommends {list}");
     };
-    eprintln!("installing {list}");
+    project::tell(&format!("installing {list}"));
     let call = |args: &[&str]| {
         let mut line: Vec<&std::ffi::OsStr> = prefix.iter().map(AsRef::as_ref).collect();
         line.extend([

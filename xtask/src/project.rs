@@ -1,8 +1,10 @@
 //! Where the project and its build products lie, and how other programs are run.
 use anyhow::{Context, Result, bail, ensure};
 use std::{
+    cell::RefCell,
     env,
     ffi::OsStr,
+    fs::File,
     io::{self, Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -66,6 +68,29 @@ pub fn stopped() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
+thread_local! {
+    /// Where this thread's commands print, and it itself; nowhere else than usual if none.
+    static ASIDE: RefCell<Option<File>> = const { RefCell::new(None) };
+}
+
+/// From now on this thread and the commands it runs print into `file`, so that two threads' output is not mixed.
+pub fn print_aside(file: File) {
+    ASIDE.set(Some(file));
+}
+
+fn aside() -> Option<File> {
+    ASIDE.with_borrow(|file| file.as_ref().and_then(|file| file.try_clone().ok()))
+}
+
+/// Tells a line of our own, where the commands of this thread print.
+pub fn tell(line: &str) {
+    match aside() {
+        // What cannot be told is no reason to end what it is told of.
+        Some(mut file) => drop(writeln!(file, "{line}")),
+        None => eprintln!("{line}"),
+    }
+}
+
 /// Between two looks at a running command.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -83,6 +108,9 @@ const LAG: Duration = Duration::from_secs(1);
 /// Runs `cmd` to its end with its output shown, and prints the command first.
 pub fn run(cmd: &mut Command) -> Result<()> {
     let name = named(cmd);
+    if let Some(file) = aside() {
+        cmd.stdout(file.try_clone()?).stderr(file);
+    }
     let mut child = start(cmd)?;
     let status = loop {
         if let Some(status) = child.try_wait()? {
@@ -120,9 +148,14 @@ pub fn tee(cmd: &mut Command, mut told: impl FnMut(&[u8])) -> Result<()> {
     loop {
         match chunks.recv_timeout(POLL) {
             Ok(chunk) => {
-                let mut out = io::stdout().lock();
                 // Whoever read our output may be gone; what it tells is wanted all the same.
-                let _ = out.write_all(&chunk).and_then(|()| out.flush());
+                let _ = match aside() {
+                    Some(mut file) => file.write_all(&chunk),
+                    None => {
+                        let mut out = io::stdout().lock();
+                        out.write_all(&chunk).and_then(|()| out.flush())
+                    }
+                };
                 told(&chunk);
             }
             Err(RecvTimeoutError::Disconnected) => break,
@@ -160,7 +193,7 @@ fn named(cmd: &Command) -> String {
 
 /// Starts `cmd` in a process group of its own: what it starts in turn can be ended with it.
 fn start(cmd: &mut Command) -> Result<Child> {
-    eprintln!("+ {}", shown(cmd));
+    tell(&format!("+ {}", shown(cmd)));
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(cmd, 0);
     cmd.stdin(Stdio::null())

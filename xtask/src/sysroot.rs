@@ -71,10 +71,10 @@ pub fn build(project: &Project, parts: &Parts, std: Std) -> Result<PathBuf> {
     if sysroot.is_dir() {
         return Ok(sysroot);
     }
-    eprintln!(
+    project::tell(&format!(
         "building the {} standard library for {TARGET}, once",
         std.name()
-    );
+    ));
     // A folder of this process alone, renamed when whole: two builds at a time do not meet.
     let work = project.target.join(format!("{name}.{}", process::id()));
     let made = compile(parts, &recipe, &work).inspect_err(|_| {

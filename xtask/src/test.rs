@@ -23,8 +23,12 @@ use anyhow::{Context, Result};
 use load::Load;
 use runs::{Runs, choice};
 use std::{
+    fs::{self, File},
+    io::{Write, stdout},
+    panic::resume_unwind,
     process::ExitCode,
     sync::atomic::Ordering,
+    thread,
     time::{Duration, Instant},
 };
 use step::{ALL, Step};
@@ -38,7 +42,8 @@ const STOPPED: u8 = 130;
 pub fn help() -> String {
     let mut text = String::from(
         "usage: cargo xtask test [STEP]... [--only TEXT]... [--repeat N] [--load]\n\n\
-         Runs all steps but packages, or those named, in this order:\n\n",
+         Runs all steps but packages, or those named, in this order; clippy, build, scripts and wasm meanwhile\n\
+         where native runs too:\n\n",
     );
     for step in ALL {
         text += &format!("  {:9} {}\n", step.name(), step.told());
@@ -76,12 +81,32 @@ pub fn run(project: &Project, plan: &Plan) -> Result<ExitCode> {
     ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed))
         .context("Ctrl-C cannot be caught")?;
     let begin = Instant::now();
-    let mut all: Vec<Ended> = Vec::new();
-    for &step in &plan.steps {
+    let [before, beside, after] = plan.order();
+    let mut all = Vec::new();
+    if beside.is_empty() {
+        steps(project, plan, &before, &mut all);
+    } else {
+        two_at_a_time(project, plan, &before, &beside, &mut all)?;
+    }
+    steps(project, plan, &after, &mut all);
+    all.sort_by_key(|ended| ALL.iter().position(|step| *step == ended.step));
+    print!("{}", summary(plan, &all, begin.elapsed()));
+    Ok(if project::stopped() {
+        ExitCode::from(STOPPED)
+    } else if all.iter().any(|ended| ended.failure.is_some()) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Runs steps one after the other.
+fn steps(project: &Project, plan: &Plan, steps: &[Step], all: &mut Vec<Ended>) {
+    for &step in steps {
         if project::stopped() {
             break;
         }
-        eprintln!("\n== {}: {}", step.name(), step.told());
+        project::tell(&format!("\n== {}: {}", step.name(), step.told()));
         let start = Instant::now();
         let mut ended = Ended {
             step,
@@ -101,19 +126,45 @@ pub fn run(project: &Project, plan: &Plan) -> Result<ExitCode> {
             ended.failure = Some(format!("{error:#}"));
         }
         if let Some(failure) = &ended.failure {
-            eprintln!("{}: {failure}", step.name());
+            project::tell(&format!("{}: {failure}", step.name()));
         }
         ended.took = start.elapsed();
         all.push(ended);
     }
-    print!("{}", summary(plan, &all, begin.elapsed()));
-    Ok(if project::stopped() {
-        ExitCode::from(STOPPED)
-    } else if all.iter().any(|ended| ended.failure.is_some()) {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+}
+
+/// Runs `beside` while `first` runs: linking, link-time optimisation and tests that sleep leave cores idle. What it
+/// prints comes when both are done.
+fn two_at_a_time(
+    project: &Project,
+    plan: &Plan,
+    first: &[Step],
+    beside: &[Step],
+    all: &mut Vec<Ended>,
+) -> Result<()> {
+    fs::create_dir_all(&project.target)?;
+    let path = project.target.join("test-beside.log");
+    let file = File::create(&path).with_context(|| path.display().to_string())?;
+    let names: Vec<_> = beside.iter().map(|step| step.name()).collect();
+    eprintln!(
+        "meanwhile, into {}: {}",
+        project.shown(&path).display(),
+        names.join(", ")
+    );
+    let mut more = thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            project::print_aside(file);
+            let mut all = Vec::new();
+            steps(project, plan, beside, &mut all);
+            all
+        });
+        steps(project, plan, first, all);
+        other.join().unwrap_or_else(|panic| resume_unwind(panic))
+    });
+    // As it is: programs print what is not UTF-8 as well.
+    let _ = stdout().write_all(&fs::read(&path)?);
+    all.append(&mut more);
+    Ok(())
 }
 
 /// Runs one step.

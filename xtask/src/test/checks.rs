@@ -29,15 +29,18 @@ pub fn library(project: &Project) -> Result<()> {
 
 /// clippy natively and for wasm.
 pub fn clippy(project: &Project) -> Result<()> {
-    for line in lines::CLIPPY {
-        cargo(project, &[line, lines::DENY].concat())?;
-    }
+    // Last: it wants the folder that the native tests are compiled in, and waits until that is free.
+    let native = || {
+        lines::CLIPPY
+            .iter()
+            .try_for_each(|line| cargo(project, &[line, lines::DENY].concat()))
+    };
     let wasm = Wasm::find(project)?;
     let Some(mut cmd) = wasm.clippy()? else {
-        eprintln!(
-            "no clippy for the compiler that makes the wasm; only the native side was checked"
+        project::tell(
+            "no clippy for the compiler that makes the wasm; only the native side was checked",
         );
-        return Ok(());
+        return native();
     };
     cmd.args(["--package", "reweight-lab", "--lib"]);
     for name in wasm_tests(&project.root)? {
@@ -49,7 +52,7 @@ pub fn clippy(project: &Project) -> Result<()> {
         cmd.args(["--package", "reweight-lab", "--lib", "--features", "export"]);
         project::run(cmd.args(lines::DENY))?;
     }
-    Ok(())
+    native()
 }
 
 /// Types and lint rules of the page's scripts.

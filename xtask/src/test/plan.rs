@@ -104,6 +104,26 @@ impl Plan {
         Ok(())
     }
 
+    /// What runs first, what runs beside that, and what comes after both. Only `native` is long enough to have
+    /// something beside it, and only when nothing is measured or looked for.
+    pub fn order(&self) -> [Vec<Step>; 3] {
+        let plain = self.repeat.is_none() && !self.load && self.only.is_empty();
+        if !plain || !self.steps.contains(&Step::Native) {
+            return [self.steps.clone(), vec![], vec![]];
+        }
+        let (rest, mut beside): (Vec<_>, Vec<_>) =
+            self.steps.iter().partition(|step| !step.goes_beside());
+        // The longest way first: what is linked leaves a core to the native tests, and clippy waits for them.
+        beside.sort_by_key(|step| match step {
+            Step::Build => 0,
+            Step::Wasm => 1,
+            Step::Scripts => 2,
+            _ => 3,
+        });
+        let (after, first) = rest.into_iter().partition(|step| step.needs_build());
+        [first, beside, after]
+    }
+
     /// The command that runs `only` of `step`'s tests, in the same way.
     pub fn command(&self, step: Step, only: &[&str]) -> String {
         let mut line = format!("cargo xtask test {}", step.name());
@@ -324,5 +344,36 @@ mod tests {
             "cargo xtask test native --only pi::tests::deep"
         );
         assert_eq!(load.command(Step::Clippy, &[]), "cargo xtask test clippy");
+    }
+
+    #[test]
+    fn what_is_compiled_elsewhere_goes_beside_the_native_tests() {
+        use Step::*;
+        let order = |line: &[&str]| {
+            let words: Vec<_> = line.iter().map(|w| (*w).to_owned()).collect();
+            Plan::parse(&words).unwrap().order()
+        };
+        let all = order(&[]);
+        assert_eq!(all[0], [Format, Native, Oracle, Tool]);
+        assert_eq!(all[1], [Build, Wasm, Scripts, Clippy]);
+        assert_eq!(all[2], [Page]);
+        // A step alone, or one that is watched, has the machine for itself.
+        let none: Vec<Step> = vec![];
+        assert_eq!(
+            order(&["lint"]),
+            [
+                vec![Format, Clippy, Build, Scripts],
+                none.clone(),
+                none.clone()
+            ]
+        );
+        assert_eq!(
+            order(&["native"]),
+            [vec![Native], none.clone(), none.clone()]
+        );
+        assert_eq!(
+            order(&["native", "wasm", "--repeat", "2"]),
+            [vec![Native, Wasm], none.clone(), none]
+        );
     }
 }

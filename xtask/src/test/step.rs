@@ -81,6 +81,14 @@ impl Step {
         matches!(self, Self::Scripts | Self::Page | Self::Packages)
     }
 
+    /// Whether it can run beside `native`: it is compiled in another folder, or waits for its turn.
+    pub fn goes_beside(self) -> bool {
+        matches!(
+            self,
+            Self::Clippy | Self::Build | Self::Scripts | Self::Wasm
+        )
+    }
+
     /// Whether it consists of tests with names, which can be chosen and run again.
     pub fn has_tests(self) -> bool {
         matches!(
